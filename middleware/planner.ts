@@ -9,7 +9,7 @@ import type {
   HookExecutionPlan,
   Moment,
 } from '../src/protocol/types.js';
-import { dialects, hasMoment, readMatcher, theirSubject } from '../src/dialects/dialects.js';
+import { dialects, readMatcher, theirSubject } from '../src/dialects/dialects.js';
 import { events, type EventDefinition, failsClosed } from '../src/protocol/events.js';
 import { theirToolNames } from '../src/dialects/translate.js';
 import { isFromProject, shortIdentity } from '../src/protocol/identity.js';
@@ -224,7 +224,8 @@ export function isOfMoment(
   { dialect, moment: own }: Pick<CommandHookConfig, 'dialect' | 'moment'>,
   moment: Moment | undefined,
 ): boolean {
-  const isApart = moment && dialect && hasMoment(dialects[dialect], moment);
+  const isApart =
+    moment && dialect && dialects[dialect].events.some((each) => each.moment === moment);
   return own || isApart ? own === moment : moment !== 'asked';
 }
 

@@ -3,7 +3,7 @@ import { makeEmptySuccessResult } from '../../middleware/aggregator.js';
 import type { FireHook } from '../../middleware/callerEffects.js';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
-import { reasonOfVerdict } from '../dialects/replyParts.js';
+import { reasonOfVerdict } from '../dialects/reverse.js';
 import type { Received, ReplyVerdict } from '../dialects/reverse.js';
 import { events } from '../protocol/events.js';
 import { processCommonHookOutputFields, type ProcessedHookResult } from '../protocol/hookOutput.js';

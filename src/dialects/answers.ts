@@ -6,9 +6,9 @@ export function recordOf(value: unknown): Fields {
   return isRecord(value) ? value : {};
 }
 
-export function textField(fields: Fields, name: string): string | undefined {
-  const value = fields[name];
-  return typeof value === 'string' && value !== '' ? value : undefined;
+/** A text as it is; `''` for everything else. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 export function specificFields({ hookSpecificOutput: specific }: Fields): Fields {

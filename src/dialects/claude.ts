@@ -10,19 +10,17 @@ import {
   readPermission,
   readPermissionRequest,
   readResult,
-} from './claudeAnswers.js';
-import {
   failureInput,
   failureOf,
+  fileReplacement,
   fileResponse,
   readOutput,
-  readReplacement,
   readResponse,
   resultOf,
   shellOutput,
   shellReplacement,
   shellResponse,
-} from './claudeResults.js';
+} from './claudeForms.js';
 import type { Dialect } from './dialect.js';
 
 const { BeforeTool, AfterTool, BeforeAgent, AfterAgent, PreCompress } = HookEventName;
@@ -42,17 +40,6 @@ const END = {
 /** The format of hooks for Claude Code. */
 export const claude: Dialect = {
   agent: 'Claude Code',
-  settings: {
-    files: ['.claude/settings.json'],
-    localFiles: ['.claude/settings.local.json'],
-    directoryVariable: 'CLAUDE_CONFIG_DIR',
-    pluginFiles: [
-      'hooks/hooks.json',
-      'plugins/*/hooks/hooks.json',
-      '.claude/plugins/*/hooks/hooks.json',
-    ],
-    notRead: 'managed settings, and hooks of installed plugins, skills and agents',
-  },
   events: [
     {
       event: BeforeTool,
@@ -168,7 +155,7 @@ export const claude: Dialect = {
       paths: ['file_path'],
       response: readResponse,
       output: readOutput,
-      replacement: readReplacement,
+      replacement: fileReplacement,
     },
     {
       ours: 'glob',

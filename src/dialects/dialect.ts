@@ -1,6 +1,6 @@
 import type { CallFacts } from '../protocol/events.js';
 import type { HookEventName, HookInput, Moment } from '../protocol/types.js';
-import type { Received, Reply, ReplyVerdict } from './received.js';
+import type { ReplyVerdict } from './received.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -53,6 +53,8 @@ export interface AnswerWords {
   readonly needsDecision?: string;
   /** What takes the place of the tool's result. */
   readonly output?: string;
+  /** The decision whose reason the model reads in place of the tool's result, where that is the one way to replace it. */
+  readonly replacing?: string;
   /** What is true where the agent is to end. */
   readonly end?: string;
   /** What is said of a stop at an event that cannot end the agent. */
@@ -60,13 +62,6 @@ export interface AnswerWords {
   /** What it holds beside that, by place. */
   readonly more?: (verdict: ReplyVerdict) => Fields;
 }
-
-/** Puts one verdict into the agent's format. */
-export type AnswerWriter = (
-  verdict: ReplyVerdict,
-  received: Received,
-  spoken: Dialect,
-) => Partial<Reply>;
 
 /** An event of another agent, what its hooks read of it, and what they say. */
 export interface EventWords {
@@ -88,8 +83,6 @@ export interface EventWords {
   readonly read?: AnswerReader;
   /** Where an answer has what; without it, nothing can be said, and nothing is missed. */
   readonly answer?: AnswerWords;
-  /** How it is written, where its form differs. */
-  readonly write?: AnswerWriter;
 }
 
 /** A hook's answer in our own format, and beside it what that format cannot express. */
@@ -132,22 +125,6 @@ export type MatcherReading =
       readonly otherwise: 'itself' | 'nothing';
     };
 
-export interface ForeignSettings {
-  /** Paths, relative to the project or the home directory. */
-  readonly files: readonly string[];
-  /** The same, of a project, for one person alone: it is not committed. */
-  readonly localFiles?: readonly string[];
-  /** The variable that names the directory with the user's own `settings.json`, where there is one. */
-  readonly directoryVariable?: string;
-  /**
-   * Where plugins or extensions in a project have hooks, of which `hookstack migrate` tells: it may be one itself. A `*` is
-   * any folder.
-   */
-  readonly pluginFiles: readonly string[];
-  /** Other places with hooks, which `hookstack migrate` does not read. */
-  readonly notRead: string;
-}
-
 /**
  * The format in which another agent talks to its hooks: tables, and nothing that runs by itself. They are read in both
  * directions: for hooks that were written for the agent, and for the agent where it runs ours.
@@ -155,8 +132,6 @@ export interface ForeignSettings {
 export interface Dialect {
   /** The agent, for messages. */
   readonly agent: string;
-  /** Where its settings hold hooks, for `hookstack migrate`. */
-  readonly settings: ForeignSettings;
   /** Its events, in the order in which `hookstack install` writes them. One of ours that is not here keeps our name. */
   readonly events: readonly EventWords[];
   /** Events that it also sends, of which there is nothing here. Nobody's hooks run then. */

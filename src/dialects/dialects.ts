@@ -1,4 +1,3 @@
-import { events } from '../protocol/events.js';
 import {
   DIALECT_NAMES,
   HookEventName,
@@ -48,25 +47,6 @@ export function foreignMoment(
   return event && moment && { event, moment };
 }
 
-export function hasMoment({ events: theirs }: Dialect, wanted: Moment): boolean {
-  return theirs.some(({ moment }) => moment === wanted);
-}
-
-/** All names of the event that an agent calls by this one, its own and ours; none for an event that is not known. */
-export function allNamesOf(theirs: string): readonly string[] {
-  const words = Object.values(dialects).flatMap((dialect) => dialect.events);
-  const groups = Object.values(HookEventName).map((ours): readonly string[] => [
-    ours,
-    ...words.filter(({ event }) => event === ours).map(({ name }) => name),
-  ]);
-  return groups.find((names) => names.includes(theirs)) ?? [];
-}
-
-/** The key of our settings for groups that another agent has under this name. Moments have no name of ours. */
-export function settingsKey(dialect: Dialect, name: string): string | undefined {
-  return foreignMoment(dialect, name) ? name : ourEventName(dialect, name);
-}
-
 /** The event that another agent calls by this name. */
 export function foreignEvent(
   name: string,
@@ -98,16 +78,6 @@ export function dialectOfMatcher(matcher: string): string | undefined {
     if (name !== undefined) return `${name} is a tool of ${agent}: set "dialect": "${dialect}"`;
   }
   return undefined;
-}
-
-/** Whether a tool has a name of ours, so that matchers meet it whatever its agent calls it. */
-export function isKnownTool(ours: string): boolean {
-  return Object.values(dialects).some(({ tools }) => tools.some((words) => words.ours === ours));
-}
-
-/** All words that matchers of a dialect may be compared with at an event without a tool. */
-export function theirSubjects(dialect: Dialect, event: HookEventName): readonly string[] {
-  return (events[event].subjects ?? []).map((ours) => theirSubject(dialect, ours));
 }
 
 export function theirSubject({ subjects }: Dialect, ours: string): string {

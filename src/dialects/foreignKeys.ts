@@ -1,7 +1,6 @@
 import { describe, type Report } from '../util/checks.js';
 import { isRecord } from '../util/records.js';
 import type { Dialect } from './dialect.js';
-import { fromHttpHook } from './httpHook.js';
 
 const FOREIGN_TYPES: ReadonlySet<unknown> = new Set([
   'http',
@@ -9,11 +8,6 @@ const FOREIGN_TYPES: ReadonlySet<unknown> = new Set([
   'prompt',
   'agent',
   'runtime',
-]);
-
-/** Keys without which a hook would do something else than was meant. */
-const UNSUPPORTED_KEYS: ReadonlyMap<string, string> = new Map([
-  ['if', 'there are no conditions here, and without it the hook would run too often; let it look'],
 ]);
 
 /** Keys that change nothing here, and what happens instead. */
@@ -36,8 +30,7 @@ export function withoutForeignKeys(
   report: Report,
 ): Record<string, unknown> | undefined {
   if (raw['type'] === 'http' && spoken?.hasHttpHooks) {
-    const remote = fromHttpHook(raw, report);
-    return remote && withoutForeignKeys(remote, spoken, report);
+    return withoutForeignKeys(fromHttpHook(raw, report), spoken, report);
   }
   const objections = [...findObjections(raw, spoken)];
   for (const [key, why] of objections) {
@@ -58,6 +51,9 @@ export function withoutForeignKeys(
   return { ...Object.fromEntries(kept), ...(isGuard && { onFailure: 'deny' }) };
 }
 
+const NO_CONDITIONS =
+  'there are no conditions here, and without it the hook would run too often; let it look';
+
 function* findObjections(
   raw: Record<string, unknown>,
   spoken: Dialect | undefined,
@@ -70,9 +66,7 @@ function* findObjections(
     ];
     return;
   }
-  for (const [key, why] of UNSUPPORTED_KEYS) {
-    if (Object.hasOwn(raw, key) && raw[key] !== undefined) yield [key, why];
-  }
+  if (Object.hasOwn(raw, 'if') && raw['if'] !== undefined) yield ['if', NO_CONDITIONS];
   if (typeof shell === 'string' && shell !== 'bash' && args === undefined) {
     yield ['shell', `commands are run by bash, and not by ${describe(shell)}`];
   }
@@ -92,3 +86,58 @@ function refersTo(value: unknown, name: string, env: unknown): boolean {
   const reference = new RegExp(String.raw`\$(?:${name}\b|\{${name}\})`);
   return [value].flat().some((word) => typeof word === 'string' && reference.test(word));
 }
+
+/** `Bearer` and a variable, as headers name it. */
+const BEARER = /^Bearer\s+\$(?:\{(\w+)\}|(\w+))$/iu;
+const REFERENCE = /\$(?:\{\w+\}|\w)/u;
+
+/**
+ * A hook of another agent that is asked over HTTP, as a remote hook. What it cannot be asked with is reported, and stays:
+ * then it fails where it is to be asked, so that a guard denies.
+ */
+function fromHttpHook(
+  raw: Readonly<Record<string, unknown>>,
+  report: Report,
+): Record<string, unknown> {
+  const { headers = {}, allowedEnvVars, type: _type, ...others } = raw;
+  if (!isRecord(headers)) return { ...others, type: 'remote', headers };
+  const allowed: readonly unknown[] = Array.isArray(allowedEnvVars) ? allowedEnvVars : [];
+  const kept: Record<string, unknown> = {};
+  let tokenVariable: string | undefined;
+  for (const [name, value] of Object.entries(headers)) {
+    const variable = name.toLowerCase() === 'authorization' ? bearerOf(value) : undefined;
+    if (variable !== undefined && allowed.includes(variable)) tokenVariable = variable;
+    else kept[name] = value;
+    if (name in kept && hasReference(value)) {
+      report(['headers', name], `the hook cannot be asked: ${ONLY_BEARER}`, 'unsupported');
+    }
+  }
+  return {
+    ...others,
+    type: 'remote',
+    ...(tokenVariable !== undefined && { tokenVariable }),
+    ...(Object.keys(kept).length > 0 && { headers: kept }),
+  };
+}
+
+function bearerOf(value: unknown): string | undefined {
+  const [, braced, plain] = (typeof value === 'string' && BEARER.exec(value)) || [];
+  return braced ?? plain;
+}
+
+/**
+ * Refuses what a hook of another agent would have filled in.
+ *
+ * @throws Error that names the header
+ */
+export function requireNoReferences(headers: Readonly<Record<string, unknown>> = {}): void {
+  const open = Object.keys(headers).find((name) => hasReference(headers[name]));
+  if (open !== undefined) throw new Error(`its header ${open} names a variable: ${ONLY_BEARER}`);
+}
+
+function hasReference(value: unknown): boolean {
+  return typeof value === 'string' && REFERENCE.test(value);
+}
+
+const ONLY_BEARER =
+  'of variables, only "Authorization": "Bearer $NAME" is filled in, where "allowedEnvVars" lists NAME; write the value, or put the token into a file and name it as "tokenFile" of a hook of the type "remote"';

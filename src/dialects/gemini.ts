@@ -3,9 +3,8 @@ import { defaultHookTranslator } from '../protocol/hookTranslator.js';
 import { HookEventName } from '../protocol/types.js';
 import { isRecord } from '../util/records.js';
 import type { AnswerWords, Dialect, DialectAnswer, Fields, MatcherReading } from './dialect.js';
-import { readCommonFields, readReplacement, recordOf, valueAt } from './answers.js';
-import type { Received, Reply, ReplyVerdict } from './received.js';
-import { reasonOfVerdict, stop, writeAnswer } from './replyParts.js';
+import { readCommonFields, readReplacement, recordOf, textOf, valueAt } from './answers.js';
+import type { ReplyVerdict } from './received.js';
 import { theirToolNames, withAllowedNames, withToolNames } from './translate.js';
 
 const { BeforeTool, AfterTool, BeforeModel, AfterModel, BeforeToolSelection } = HookEventName;
@@ -16,16 +15,10 @@ const CONTEXT = 'hookSpecificOutput.additionalContext';
 const RESPONSE = 'hookSpecificOutput.llm_response';
 const REFUSAL = { block: 'deny', stop: 'deny' } as const;
 const ADVICE: AnswerWords = { cannotStop: 'at this event, hooks cannot stop Gemini CLI' };
-const RESULT: AnswerWords = { blockIsContext: true, context: CONTEXT };
 
 /** The format of hooks for Gemini CLI. Names and fields that are not here are ours. */
 export const gemini: Dialect = {
   agent: 'Gemini CLI',
-  settings: {
-    files: ['.gemini/settings.json'],
-    pluginFiles: ['hooks/hooks.json', '.gemini/extensions/*/hooks/hooks.json'],
-    notRead: 'system settings, and hooks of installed extensions',
-  },
   events: [
     {
       event: BeforeTool,
@@ -36,7 +29,14 @@ export const gemini: Dialect = {
         input: 'hookSpecificOutput.tool_input',
       },
     },
-    { event: AfterTool, name: 'AfterTool', toResponse, read: readResult, write: writeResult },
+    {
+      event: AfterTool,
+      name: 'AfterTool',
+      toResponse,
+      read: readResult,
+      // All versions know this one.
+      answer: { blockIsContext: true, context: CONTEXT, replacing: 'deny' },
+    },
     {
       event: BeforeModel,
       name: 'BeforeModel',
@@ -106,8 +106,7 @@ export const gemini: Dialect = {
 
 function toResponse({ tool_response: response }: Fields): Record<string, unknown> {
   if (isRecord(response)) return { llmContent: '', returnDisplay: '', ...response };
-  const text = typeof response === 'string' ? response : '';
-  return { llmContent: text, returnDisplay: text };
+  return { llmContent: textOf(response), returnDisplay: textOf(response) };
 }
 
 /** A refused result is hidden, and its reason is what the model reads. */
@@ -116,15 +115,6 @@ function readResult(said: Fields): DialectAnswer {
   const answer = readCommonFields(said);
   if (isBlocking(decision)) return { ...answer, toolOutput: { value: reason, isDenial: true } };
   return readReplacement(said, 'hookSpecificOutput.tool_output');
-}
-
-/** A denial is the one way to replace a result that all versions know. */
-function writeResult(verdict: ReplyVerdict, received: Received, spoken: Dialect): Partial<Reply> {
-  const { output, kind, context = [] } = verdict;
-  if (!output) return writeAnswer(spoken, RESULT, verdict, received);
-  const objection = kind === 'block' ? [reasonOfVerdict(verdict)] : [];
-  const reason = [output.text, ...objection, ...context].join('\n\n');
-  return { json: { decision: 'deny', reason, ...stop(verdict) } };
 }
 
 /** In Gemini CLI an answer in place of the model's needs no block. */

@@ -2,7 +2,7 @@ import { events, type CallFacts } from '../protocol/events.js';
 import { defaultHookTranslator } from '../protocol/hookTranslator.js';
 import { HookEventName, type HookInput, type HookPayload, type Moment } from '../protocol/types.js';
 import { isRecord } from '../util/records.js';
-import { recordOf } from './answers.js';
+import { recordOf, textOf } from './answers.js';
 import type { Dialect, EventWords, FieldNames, Fields } from './dialect.js';
 import { eventWords, theirEventName, theirSubject } from './dialects.js';
 import {
@@ -172,10 +172,6 @@ function factsOf({ event, moment }: EventWords, valueOf: (name: string) => unkno
     ...(moment === 'asked' && { isAsked: true }),
     ...(!isBefore && typeof durationMs === 'number' && { durationMs }),
   };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 /** Our word for what an agent says of an event; a usual one for a word that we do not have. */

@@ -2,12 +2,13 @@ import { errorMessage } from '../util/errorMessage.js';
 import { isRecord } from '../util/records.js';
 import type { DialectName, HookEventName } from '../protocol/types.js';
 import { events } from '../protocol/events.js';
-import { textField } from './answers.js';
-import type { Dialect, Fields } from './dialect.js';
+import { DEFAULT_BLOCK_REASON, DEFAULT_STOP_REASON } from '../protocol/hookOutput.js';
+import { textOf } from './answers.js';
+import type { AnswerWords, Dialect, Fields } from './dialect.js';
 import { dialects, sentEvent } from './dialects.js';
 import { readPayload, theirField } from './inputs.js';
 import type { Received, ReceivedIdentity, Reply, ReplyVerdict } from './received.js';
-import { writeAnswer } from './replyParts.js';
+import { receivedArguments, replacementOf } from './translate.js';
 
 export type { Received, Reply, ReplyVerdict } from './received.js';
 
@@ -70,16 +71,15 @@ function attempt(read: () => ReturnType<typeof readPayload>): ReturnType<typeof 
 }
 
 function identityOf({ common }: Dialect, fields: Fields): ReceivedIdentity {
-  const textOf = (name: string) => textField(fields, theirField(common, name));
+  const valueOf = (name: string) => textOf(fields[theirField(common, name)]);
   const identity = {
-    sessionId: textOf('session_id'),
-    cwd: textOf('cwd'),
-    transcriptPath: textOf('transcript_path'),
-    callId: textOf('tool_use_id'),
-    agent: textOf('agent_type') ?? textOf('agent_id'),
+    sessionId: valueOf('session_id'),
+    cwd: valueOf('cwd'),
+    transcriptPath: valueOf('transcript_path'),
+    callId: valueOf('tool_use_id'),
+    agent: valueOf('agent_type') || valueOf('agent_id'),
   };
-  const known = Object.entries(identity).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(known);
+  return Object.fromEntries(Object.entries(identity).filter(([, value]) => value !== ''));
 }
 
 /** What is answered in place of hooks that have not: a block, or where that comes too late, that something is withheld. */
@@ -95,7 +95,9 @@ export function refusedVerdict({ event }: Received, reason: string): ReplyVerdic
 
 /** Puts a verdict into the format of the agent that sent the event. */
 export function reply(received: Received, verdict: ReplyVerdict): Reply {
-  const { json = {}, lost = [] } = write(verdict, received);
+  const spoken = dialects[received.dialect];
+  const { answer } = sentEvent(spoken, received.theirEvent) ?? {};
+  const { json, lost } = answer ? writeAnswer(spoken, answer, verdict, received) : NOTHING;
   const { forUser = [], isHidden = false, unheard } = verdict;
   return {
     json: {
@@ -111,11 +113,108 @@ export function reply(received: Received, verdict: ReplyVerdict): Reply {
   };
 }
 
-function write(verdict: ReplyVerdict, received: Received): Partial<Reply> {
-  const spoken = dialects[received.dialect];
-  const { write: ownForm, answer } = sentEvent(spoken, received.theirEvent) ?? {};
-  if (ownForm) return ownForm(verdict, received, spoken);
-  return answer ? writeAnswer(spoken, answer, verdict, received) : {};
+const NOTHING: Reply = { json: {}, lost: [] };
+const HIDES_LESS = '"suppressOutput" hides what a hook printed there, and no result';
+
+/** The end of the agent; nothing for every other verdict. */
+function stop({ kind, reason }: ReplyVerdict): Record<string, unknown> {
+  return kind === 'stop' ? { continue: false, stopReason: reason ?? DEFAULT_STOP_REASON } : {};
 }
 
-const HIDES_LESS = '"suppressOutput" hides what a hook printed there, and no result';
+export function reasonOfVerdict({ reason = DEFAULT_BLOCK_REASON }: ReplyVerdict): string {
+  return reason;
+}
+
+/** Puts a verdict where the agent reads it. */
+function writeAnswer(
+  spoken: Dialect,
+  words: AnswerWords,
+  verdict: ReplyVerdict,
+  received: Received,
+): Reply {
+  const objection =
+    words.blockIsContext && verdict.kind === 'block' ? [reasonOfVerdict(verdict)] : [];
+  const context = [...objection, ...(verdict.context ?? [])];
+  if (words.replacing && verdict.output) {
+    const reason = [verdict.output.text, ...context].join('\n\n');
+    return { json: { decision: words.replacing, reason, ...stop(verdict) }, lost: [] };
+  }
+  const { input, output, refusal } = valuesOf(spoken, words, verdict, received);
+  const said = { ...verdict, context, ...refusal };
+  const { kind } = said;
+  const { decision = 'decision', reason = 'reason', cannotStop } = words;
+  const word = words.words?.[kind];
+  const isWithReason = words.contextWith?.includes(kind) === true;
+  const explained = [reasonOfVerdict(said), ...(isWithReason ? context : [])].join('\n\n');
+  const allowed = words.explainsAllow ? said.reason : undefined;
+  const json = placed(received.theirEvent, [
+    ...Object.entries(cannotStop === undefined ? stop(said) : {}),
+    [decision, word],
+    [reason, word && (kind === 'allow' ? allowed : explained)],
+    [words.end, kind === 'stop' || undefined],
+    [words.input, input],
+    [words.context, context.length > 0 ? context.join('\n\n') : undefined],
+    [words.output, output],
+    ...Object.entries(words.more?.(said) ?? {}),
+  ]);
+  const isUnread = context.length > 0 && words.context === undefined && !isWithReason;
+  return {
+    json,
+    lost: [
+      ...(kind === 'stop' && cannotStop !== undefined ? [cannotStop] : []),
+      ...(isUnread ? ['the model reads nothing of hooks at this event'] : []),
+      ...(refusal ? [refusal.reason] : []),
+    ],
+  };
+}
+
+/** The arguments and the result as the agent takes them, or what has to be said because it does not. */
+function valuesOf(
+  spoken: Dialect,
+  words: AnswerWords,
+  { kind, input, output: given }: ReplyVerdict,
+  received: Received,
+): {
+  readonly input?: Fields | undefined;
+  readonly output?: unknown;
+  readonly refusal?: { readonly kind: 'block' | 'stop'; readonly reason: string };
+} {
+  const { agent, replacesArguments } = spoken;
+  const output = given && words.output && replacementOf(spoken, received, given.text);
+  if (given && output === undefined) {
+    // What a hook wanted hidden must not be read, so that nothing but an end is left.
+    const reason = `A hook replaced the result of a tool, and ${agent} cannot replace the result of this one, so it was stopped.`;
+    return { refusal: { kind: 'stop', reason } };
+  }
+  if (!words.input || !input || kind === 'block' || kind === 'stop') return { output };
+  const { needsDecision } = words;
+  if (needsDecision !== undefined && !words.words?.[kind]) {
+    return { refusal: { kind: 'block', reason: needsDecision } };
+  }
+  const { all, changed, dropped } = receivedArguments(spoken, received, input);
+  if (replacesArguments) return { input: all };
+  if (dropped.length > 0) {
+    const reason = `A hook removed arguments (${dropped.join(', ')}), and ${agent} cannot remove any, so the tool was not run.`;
+    return { refusal: { kind: 'block', reason } };
+  }
+  return { input: Object.keys(changed).length > 0 ? changed : undefined };
+}
+
+function placed(
+  hookEventName: string,
+  values: readonly (readonly [place: string | undefined, value: unknown])[],
+): Record<string, unknown> {
+  const json: Record<string, unknown> = {};
+  for (const [place, value] of values) {
+    if (place === undefined || value === undefined) continue;
+    const names = place.split('.');
+    const last = names.pop() ?? '';
+    let inside = json;
+    for (const name of names) {
+      const fresh = name === 'hookSpecificOutput' ? { hookEventName } : {};
+      inside = (inside[name] ??= fresh) as Record<string, unknown>;
+    }
+    inside[last] = value;
+  }
+  return json;
+}

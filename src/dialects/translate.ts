@@ -29,20 +29,19 @@ export function ourToolName(dialect: Dialect, theirs: string): string {
   return theirs.replace(/^mcp_([^_]+)_([^_].*)$/s, 'mcp__$1__$2');
 }
 
-/** Two arguments that a dialect calls by one name, so that its hooks would see one of them only. */
+/**
+ * Two arguments that a dialect calls by one name, so that its hooks would see one of them only. Of a call that the agent
+ * makes, our hooks would read the one, and its tool the other.
+ */
 export function findClash(
   dialect: Dialect,
   tool: string,
   input: Arguments,
-  names = namesOf(dialect, tool),
+  isReceived = false,
 ): readonly [ours: string, theirs: string] | undefined {
+  const names = isReceived ? wordsOf(dialect, tool)?.arguments : namesOf(dialect, tool);
   const isClash = (pair: readonly string[]) => pair.every((name) => Object.hasOwn(input, name));
-  return Object.entries(names).find(isClash);
-}
-
-/** The same of a call that the agent makes: our hooks would read the one, and its tool the other. */
-export function findReceivedClash(dialect: Dialect, tool: string, input: Arguments) {
-  return findClash(dialect, tool, input, wordsOf(dialect, tool)?.arguments ?? {});
+  return Object.entries(names ?? {}).find(isClash);
 }
 
 export function theirArguments(

@@ -11,7 +11,7 @@ import { HookEventName, type HookPayload } from '../protocol/types.js';
 import { recordOf } from './answers.js';
 import { dialects } from './dialects.js';
 import type { Received, ReplyVerdict } from './received.js';
-import { findReceivedClash } from './translate.js';
+import { findClash } from './translate.js';
 
 /**
  * Why a call must not run that hooks have looked at: they may have read another argument than the tool will.
@@ -27,8 +27,8 @@ export function ambiguityOf(
   const { toolName } = payload as HookPayload<HookEventName.BeforeTool>;
   const spoken = dialects[dialect];
   const clash =
-    findReceivedClash(spoken, toolName, recordOf(fields['tool_input'])) ??
-    findReceivedClash(spoken, toolName, changed);
+    findClash(spoken, toolName, recordOf(fields['tool_input']), true) ??
+    findClash(spoken, toolName, changed, true);
   if (!clash) return undefined;
   const [ours, theirs] = clash;
   return `The arguments "${theirs}" and "${ours}" are one and the same for hooks, so that they would not see which of them ${spoken.agent} uses: leave "${ours}" out.`;

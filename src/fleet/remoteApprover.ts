@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readApproval, nameNumbers, type Approval, type Approver } from '../protocol/approval.js';
+import { readApproval, type Approval, type Approver } from '../protocol/approval.js';
 import { sanitizeText } from '../protocol/sanitizeText.js';
 import { isRecord } from '../util/records.js';
 import {
   MAX_QUESTION_BYTES,
+  nameNumbers,
   NOBODY_ANSWERED,
   STILL_OPEN,
   type AskedPerson,

@@ -6,9 +6,8 @@ import type { DebugLogger } from '../util/debugLogger.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { buildFailureEnvelope } from './envelopes.js';
 import { HookPipelineError, type PipelineStage } from './errors.js';
-import { events, isHookEventName } from '../protocol/events.js';
+import { events, findTooDeepField, isHookEventName, readEventFields } from '../protocol/events.js';
 import type { HookExecutionRequest, HookExecutionResponse } from '../confirmation-bus/types.js';
-import { findTooDeepField, readEventFields } from '../protocol/outsideFields.js';
 import { isRecord } from '../util/records.js';
 import { HookEventName, type HookPayload } from '../protocol/types.js';
 

@@ -1,3 +1,4 @@
+import type { GenerateContentParameters } from '@google/genai';
 import type { Config } from '../config/config.js';
 import { notAllowed } from '../core/coreToolScheduler.js';
 import type { ModelTurn } from '../core/modelCall.js';
@@ -9,6 +10,15 @@ import { textOf } from './shared.js';
 
 /** The tools that an answer may call, as it is carried with its calls through what a host stores. */
 export type Allowed = readonly string[] | 'all';
+
+/** The tools that a request lets the model call which hooks and middleware have seen; `undefined` where they left the choice of tools as it was. */
+export function namesLeft(
+  given: GenerateContentParameters,
+  changed: GenerateContentParameters,
+): readonly string[] | undefined {
+  const isSame = changed.config?.toolConfig === given.config?.toolConfig;
+  return isSame ? undefined : allowedNames(changed);
+}
 
 /** What the calls of an answer carry; `undefined` where nobody restricts tools. */
 export function allowedBy(config: Config, { request }: Pick<ModelTurn, 'request'>) {

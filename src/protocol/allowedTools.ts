@@ -6,15 +6,6 @@ export function allowedNames({ config }: GenerateContentParameters): readonly st
   return mode === 'NONE' ? [] : allowedFunctionNames;
 }
 
-/** The same of a request that hooks and middleware have seen; `undefined` where they left the choice of tools as it was. */
-export function namesLeft(
-  given: GenerateContentParameters,
-  changed: GenerateContentParameters,
-): readonly string[] | undefined {
-  const isSame = changed.config?.toolConfig === given.config?.toolConfig;
-  return isSame ? undefined : allowedNames(changed);
-}
-
 /** A request that lets the model call no tool that another one keeps from it; itself where that keeps none. */
 export function withinTools(
   request: GenerateContentParameters,

@@ -1,4 +1,4 @@
-import { expecting, objectOf, oneOf, positiveCount, text } from '../util/checks.js';
+import { objectOf, oneOf, positiveCount, text } from '../util/checks.js';
 import { isRecord } from '../util/records.js';
 import type { HookEventName } from './types.js';
 
@@ -93,21 +93,9 @@ export const DEFAULT_APPROVAL_TIMEOUT_MS = 300_000;
  */
 export const MIN_READ_MS = 1000;
 
-/** A replacer for `JSON.stringify`, which would write NaN and Infinity as `null`. */
-export function nameNumbers(_key: string, value: unknown): unknown {
-  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
-}
-
-const approvalFields = objectOf<Approval>('', {
-  decision: oneOf('allow', 'deny'),
-  reason: text,
-  remember: oneOf('session'),
-  by: text,
-});
-
-const approvalStruct = expecting<Approval>(
+const approvalFields = objectOf<Approval>(
   '{ "decision": "allow" | "deny", "reason": text, "remember": "session", "by": text }',
-  (said) => approvalFields.is(said) && (said as Partial<Approval>).decision !== undefined,
+  { decision: oneOf('allow', 'deny'), reason: text, remember: oneOf('session'), by: text },
 );
 
 /**
@@ -118,12 +106,10 @@ const approvalStruct = expecting<Approval>(
 export function readApproval(said: unknown): Approval | string {
   // Copied, since a getter could give another value at the second read.
   const { decision, reason, remember, by } = isRecord(said) ? said : {};
-  const [failure, approval] = approvalStruct.validate({ decision, reason, remember, by });
+  // Of the fields it is the one that must be there.
+  const fields = { decision: decision ?? null, reason, remember, by };
+  const [failure, approval] = approvalFields.validate(fields);
   if (failure) return failure.message;
-  return {
-    decision: approval.decision,
-    ...(approval.reason !== undefined && { reason: approval.reason }),
-    ...(approval.remember !== undefined && { remember: approval.remember }),
-    ...(approval.by !== undefined && { by: approval.by }),
-  };
+  const given = Object.entries(approval).filter(([, field]) => field !== undefined);
+  return Object.fromEntries(given) as unknown as Approval;
 }

@@ -72,14 +72,10 @@ export const eventTable = {
     canBlock: true,
     canAsk: true,
     merge: 'or',
-    chain: (input, output) => {
-      const changed = withToolInput(input.tool_input, output);
-      return changed === input.tool_input ? input : { ...input, tool_input: changed };
-    },
-    changed: (payload, output) => {
-      const toolInput = withToolInput(payload.toolInput, output);
-      return toolInput === payload.toolInput ? payload : { ...payload, toolInput };
-    },
+    chain: (input, output) =>
+      withField(input, 'tool_input', withToolInput(input.tool_input, output)),
+    changed: (payload, output) =>
+      withField(payload, 'toolInput', withToolInput(payload.toolInput, output)),
     effective: withPermissionAsDecision,
     Output: BeforeToolHookOutput,
   }),
@@ -139,7 +135,7 @@ export const eventTable = {
     changed: (payload, output) => {
       const said = new BeforeModelHookOutput(output);
       const request = said.applyLLMRequestModifications(payload.llmRequest);
-      return request === payload.llmRequest ? payload : { ...payload, llmRequest: request };
+      return withField(payload, 'llmRequest', request);
     },
     effective: withoutIdleResponse,
     Output: BeforeModelHookOutput,
@@ -265,6 +261,11 @@ function asModelRequest(request: LLMRequest): GenerateContentParameters {
   };
   const base = Object.keys(config).length > 0 ? { model: '', contents: [], config } : undefined;
   return defaultHookTranslator.fromHookLLMRequest(request, base);
+}
+
+/** The same object where the field has this value already. */
+function withField<T extends object, K extends keyof T>(given: T, name: K, value: T[K]): T {
+  return given[name] === value ? given : { ...given, [name]: value };
 }
 
 function toolNameOf({ toolName }: { readonly toolName: string }): string {

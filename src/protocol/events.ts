@@ -1,5 +1,6 @@
 import { type, type Struct } from 'superstruct';
 import type { AnyCheck } from '../util/checks.js';
+import { isTooDeep, TOO_DEEP } from '../util/records.js';
 import type {
   AnswerWords,
   EventFieldTable,
@@ -80,6 +81,32 @@ function decode(columns: readonly Column[], fields: Fields): Fields {
     payload[payloadName] = fields[name] ?? otherwise?.();
   }
   return payload;
+}
+
+/** What is wrong with one field. */
+export interface FieldFault {
+  /** Such as `tool_input`; empty where it is all of them. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Checks fields of an event that come from outside of the process. Unknown ones are let through. */
+export function readEventFields<E extends HookEventName>(
+  event: E,
+  input: unknown,
+): { readonly fields: EventFields<E> } | { readonly faults: readonly FieldFault[] } {
+  const [failure, checked] = events[event].check.validate(input);
+  if (!failure) return { fields: checked };
+  const faults = failure
+    .failures()
+    .map(({ path, message }) => ({ path: path.join('.'), message }) satisfies FieldFault);
+  return { faults };
+}
+
+/** @returns which field hooks could not read, and why; `undefined` where they can */
+export function findTooDeepField(fields: object): string | undefined {
+  const deep = Object.entries(fields).find(([, value]) => isTooDeep(value));
+  return deep && `${deep[0]} is ${TOO_DEEP}`;
 }
 
 /** Facts about a tool call that hooks of other agents read and ours do not. */

@@ -56,13 +56,13 @@ export class HookTranslatorGenAIv1 {
     baseRequest?: GenerateContentParameters,
   ): GenerateContentParameters {
     const { messages } = hookRequest;
+    const { model = '', contents = [] } = baseRequest ?? {};
+    const config = applyConfig(hookRequest, baseRequest?.config);
     return {
       ...baseRequest,
-      model: hookRequest.model ?? baseRequest?.model ?? '',
-      contents: messages
-        ? applyMessages(messages, baseRequest?.contents ?? [])
-        : (baseRequest?.contents ?? []),
-      ...withConfig(applyConfig(hookRequest, baseRequest?.config)),
+      model: hookRequest.model ?? model,
+      contents: messages ? applyMessages(messages, contents) : contents,
+      ...(config && { config }),
     };
   }
 
@@ -87,11 +87,8 @@ export class HookTranslatorGenAIv1 {
   fromHookLLMResponse(hookResponse: Partial<LLMResponse>): GenerateContentResponse {
     const { text, usageMetadata } = hookResponse;
     const candidates: Partial<LLMCandidate>[] = hookResponse.candidates ?? [];
-    const [first, ...others] = candidates;
-    const described =
-      text === undefined || first?.content?.parts
-        ? candidates
-        : [{ ...first, ...textCandidate(text) }, ...others];
+    const isSaid = text === undefined || candidates[0]?.content?.parts !== undefined;
+    const described = isSaid ? candidates : withText(candidates, text);
     return createResponse({
       candidates: described.map((candidate, position) => ({
         ...fromHookCandidate(candidate, position),
@@ -186,7 +183,7 @@ function changedCandidates(
   const sentText = sent.candidates[0]?.content.parts.join('');
   const answered = candidates[0]?.content?.parts?.join('') ?? sentText;
   if (answered !== sentText) return candidates;
-  return [{ ...candidates[0], ...textCandidate(text) }, ...candidates.slice(1)];
+  return withText(candidates, text);
 }
 
 type Described = Partial<Omit<LLMResponse, 'candidates'>> & {
@@ -212,13 +209,14 @@ export function mergeHookResponses(
     }));
     if (text === undefined && (!later[0] || later[0].content?.parts)) delete merged['text'];
   } else if (text !== undefined && earlier.length > 0) {
-    merged['candidates'] = [{ ...earlier[0], ...textCandidate(text) }, ...earlier.slice(1)];
+    merged['candidates'] = withText(earlier, text);
   }
   return merged;
 }
 
-function textCandidate(text: string): Pick<LLMCandidate, 'content'> {
-  return { content: { role: 'model', parts: [text] } };
+/** The first of them consists of the text then. */
+function withText([first, ...others]: readonly Partial<LLMCandidate>[], text: string) {
+  return [{ ...first, content: { role: 'model' as const, parts: [text] } }, ...others];
 }
 
 function toHookCandidate(candidate: Candidate, position: number): LLMCandidate {
@@ -277,10 +275,6 @@ function applyConfig(
     );
   }
   return Object.keys(changes).length > 0 ? { ...base, ...changes } : base;
-}
-
-function withConfig(config: GenerateContentConfig | undefined) {
-  return config && { config };
 }
 
 function pickDefined<T extends object, K extends keyof T>(

@@ -15,7 +15,8 @@ export function createResponse(
   const own = Object.getOwnPropertyDescriptors({ ...fields }) as PropertyDescriptorMap;
   // Otherwise `text` would be that of one chunk.
   for (const key of ACCESSORS) delete own[key];
-  const prototype = like.map(prototypeOf).find(isOfSdk) ?? ModelResponse.prototype;
+  const prototypes: unknown[] = like.filter(isRecord).map((each) => Object.getPrototypeOf(each));
+  const prototype = prototypes.find(isOfSdk) ?? ModelResponse.prototype;
   return Object.create(prototype, own) as GenerateContentResponse;
 }
 
@@ -25,10 +26,6 @@ const ACCESSORS = ['text', 'data', 'functionCalls', 'executableCode', 'codeExecu
 function isOfSdk(prototype: unknown): prototype is object {
   const isObject = typeof prototype === 'object' && prototype !== null;
   return isObject && ACCESSORS.every((key) => key in prototype);
-}
-
-function prototypeOf(value: unknown): unknown {
-  return isRecord(value) ? Object.getPrototypeOf(value) : undefined;
 }
 
 class ModelResponse {

@@ -36,7 +36,10 @@ export type Shape<T> = Struct<T, Readonly<Record<string, AnyCheck>>>;
 export function shapeOf<T extends object>(fields: {
   readonly [K in keyof T]-?: AnyCheck;
 }): Shape<Partial<T>> {
-  return type(allOptional(fields)) as AnyCheck;
+  const shape: AnyCheck = type(allOptional(fields));
+  // Whoever reads an answer field by field has no missing ones.
+  shape.schema = fields;
+  return shape;
 }
 
 function allOptional(fields: object): Record<string, AnyCheck> {
@@ -164,11 +167,14 @@ export function expecting<T>(
   schema: JsonSchema = {},
   describeFault: (value: unknown) => string = describeGot,
 ): Check<T> {
-  return new Struct({
+  const check: Check<T> = new Struct({
     type: what,
     schema,
     validator: (value) => accepts(value) || `expected ${what}, ${describeFault(value)}`,
   });
+  // For most answers of hooks this is all that is asked, and a struct's own takes many times as long.
+  check.is = accepts as Check<T>['is'];
+  return check;
 }
 
 function describeGot(value: unknown): string {

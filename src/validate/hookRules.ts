@@ -5,7 +5,7 @@ import { SCALAR_FIELDS } from '../config/settings/settingsKeys.js';
 import { nearestName } from '../util/suggestName.js';
 import { unicodeName } from '../util/unicodeName.js';
 import { dialects } from '../dialects/dialects.js';
-import { requireNoReferences } from '../dialects/httpHook.js';
+import { requireNoReferences } from '../dialects/foreignKeys.js';
 import { events } from '../protocol/events.js';
 import { readDisabled, type PlacedHook } from '../hooks/disabledHooks.js';
 import { commandLine } from '../protocol/identity.js';

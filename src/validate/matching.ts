@@ -1,5 +1,6 @@
 import { namesToMatch, testMatcher, type PlanContext } from '../../middleware/planner.js';
-import { dialects, readMatcher, theirSubjects } from '../dialects/dialects.js';
+import { dialects, readMatcher, theirSubject } from '../dialects/dialects.js';
+import { events } from '../protocol/events.js';
 import type { HookDefinition, HookEventName } from '../protocol/types.js';
 
 /**
@@ -26,7 +27,8 @@ export function findUnmatchableNames(
 ): { readonly idle: readonly string[]; readonly subjects: readonly string[] } {
   const reading = readMatcher(group, event);
   const { dialect, matcher = '' } = group;
-  const subjects = dialect ? theirSubjects(dialects[dialect], event) : [];
+  const { subjects: ours = [] } = events[event];
+  const subjects = dialect ? ours.map((each) => theirSubject(dialects[dialect], each)) : [];
   if (subjects.length === 0 || reading === 'all') return { idle: [], subjects };
   if ('names' in reading) {
     return { idle: reading.names.filter((name) => name && !subjects.includes(name)), subjects };

@@ -21,7 +21,7 @@ import {
   type HookOutput,
   type Tool,
 } from '../../src/index.js';
-import { validateAfterAgentInput } from '../../src/protocol/hookValidators.js';
+import { validateAfterAgentInput } from '../../src/hooks/hookValidators.js';
 import { textResponse } from '../../src/protocol/response.js';
 import { ask, inputs, startHandler, startHost } from '../confirmation-bus/helpers.js';
 import { readToEnd } from '../core/helpers/chats.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
-import * as validators from '../../src/protocol/hookValidators.js';
+import * as validators from '../../src/hooks/hookValidators.js';
 import { HookEventName } from '../../src/index.js';
 import { inputs } from '../confirmation-bus/helpers.js';
 

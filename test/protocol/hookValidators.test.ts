@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { textResponse } from '../../src/protocol/response.js';
-import * as validators from '../../src/protocol/hookValidators.js';
+import * as validators from '../../src/hooks/hookValidators.js';
 import { HookEventName } from '../../src/protocol/types.js';
 import { inputs } from '../confirmation-bus/helpers.js';
 

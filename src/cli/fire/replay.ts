@@ -1,9 +1,8 @@
 import { events, isHookEventName } from '../../protocol/events.js';
-import { toModelFields } from '../../protocol/outsideFields.js';
 import type { HookEventName } from '../../protocol/types.js';
 import { findPlaceholders, isCut, type SpanRecord } from '../../trace/record.js';
 import { isRecord } from '../../util/records.js';
-import { checkFields } from '../shared/eventFields.js';
+import { checkFields, toModelFields } from '../shared/eventFields.js';
 import { lastBlock, openTrace } from '../shared/openTrace.js';
 import { printNotice } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';

@@ -1,6 +1,6 @@
 import { matcherLetsRun, isOfMoment, planContext } from '../../../middleware/planner.js';
 import type { Received } from '../../dialects/reverse.js';
-import { allNamesOf, isKnownTool } from '../../dialects/dialects.js';
+import { dialects } from '../../dialects/dialects.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../../hooks/entry.js';
 import { failsClosed } from '../../protocol/events.js';
@@ -52,6 +52,16 @@ function leftOutOf({ theirEvent }: Received, problems: readonly FileProblem[]): 
     .filter(({ path }) => /^(?:hooks)?$/u.test(path) || names.includes(eventIn(path)))
     .slice(0, MAX_LISTED)
     .map(formatProblem);
+}
+
+/** All names of the event that an agent calls by this one, its own and ours; none for an event that is not known. */
+function allNamesOf(theirs: string): readonly string[] {
+  const words = Object.values(dialects).flatMap((dialect) => dialect.events);
+  const groups = Object.values(HookEventName).map((ours): readonly string[] => [
+    ours,
+    ...words.filter(({ event }) => event === ours).map(({ name }) => name),
+  ]);
+  return groups.find((names) => names.includes(theirs)) ?? [];
 }
 
 function eventIn(path: string): string {
@@ -106,4 +116,9 @@ function concerns(
 ): boolean {
   // What is wrong with a matcher is told elsewhere.
   return matcherLetsRun(registry, entry, context, new SilentLogger('llxprt:core:hooks:planner'));
+}
+
+/** Whether a tool has a name of ours, so that matchers meet it whatever its agent calls it. */
+function isKnownTool(ours: string): boolean {
+  return Object.values(dialects).some(({ tools }) => tools.some((words) => words.ours === ours));
 }

@@ -6,7 +6,11 @@ import { receivableEvents } from '../../dialects/reverse.js';
 import { isExecutable } from '../../process/command/findProgram.js';
 import { DIALECT_NAMES, type DialectName } from '../../protocol/types.js';
 import { requireHome } from '../../util/homeDirectory.js';
-import { foreignSettingsIn, type ForeignScope } from '../shared/foreignSettings.js';
+import {
+  foreignSettings,
+  foreignSettingsIn,
+  type ForeignScope,
+} from '../shared/foreignSettings.js';
 import { CLIENT } from '../shared/ownHook.js';
 import { requireInside } from '../shared/projectFile.js';
 import { PROJECT_MARKERS } from '../shared/projectRoot.js';
@@ -79,7 +83,7 @@ const MAX_NOTE = 1000;
 
 async function placeOf(into: DialectName, { scope, cwd }: Omit<InstallOptions, 'into'>) {
   const home = await realpath(requireHome()).catch(requireHome);
-  const { files, localFiles = [] } = dialects[into].settings;
+  const { files, localFiles = [] } = foreignSettings[into];
   const directory =
     scope === 'user'
       ? home

@@ -12,7 +12,7 @@ import { UsageError } from '../shared/usageError.js';
 import { resolveWorkingDir } from '../shared/workspace.js';
 import type { RemarkKind } from './carryOver.js';
 import { testCommands } from './testCommands.js';
-import type { ForeignScope } from '../shared/foreignSettings.js';
+import { foreignSettings, type ForeignScope } from '../shared/foreignSettings.js';
 import { makeMove, planMove, type Move, type Remark } from './plan.js';
 
 /** In characters. */
@@ -46,7 +46,7 @@ export async function migrate({ from, ...others }: MigrateOptions): Promise<numb
     moves.push(await planMove(directory, from, scope));
   }
   if (!dryRun) for (const move of moves) await makeMove(move);
-  const { notRead } = dialects[from].settings;
+  const { notRead } = foreignSettings[from];
   const obstacles = dryRun ? {} : await obstaclesTo(moves, options);
   const next = await nextCommands(moves, obstacles, options);
   const files = moves.map(describeMove);
@@ -65,7 +65,7 @@ function isInVain(moves: readonly Move[]): boolean {
 async function placesOf({ from, scope, cwd }: Migration): Promise<[ForeignScope, string][]> {
   const home = await realpath(requireHome()).catch(requireHome);
   if (scope === 'user') return [['user', home]];
-  const { files, localFiles = [] } = dialects[from].settings;
+  const { files, localFiles = [] } = foreignSettings[from];
   const project = await resolveWorkingDir(cwd, [...PROJECT_MARKERS, ...files, ...localFiles]);
   if (scope === 'all')
     return project === home
@@ -124,9 +124,9 @@ function formatMoves(
   { obstacles, next }: { readonly obstacles: readonly string[]; readonly next: readonly string[] },
   { from, scope, dryRun = false }: Migration,
 ): string {
-  const { agent, settings } = dialects[from];
+  const { agent } = dialects[from];
   const own = scope === 'project' ? '; your own settings, which --scope user takes over' : '';
-  const notRead = `Not looked at: ${settings.notRead}${own}.`;
+  const notRead = `Not looked at: ${foreignSettings[from].notRead}${own}.`;
   const found = moves.filter(({ sources, remarks }) => sources.length + remarks.length > 0);
   if (found.length === 0) {
     const places = moves.flatMap(({ places: files }) => files);

@@ -5,7 +5,7 @@ import type { DialectName, CommandHookConfig, HookDefinition } from '../../proto
 import { carryOver, mayBlock, type CarriedOver, type RemarkKind } from './carryOver.js';
 import { HookNames } from './hookNames.js';
 import { findPlugins, type PluginHooks } from './plugins.js';
-import { settingsKey, dialects } from '../../dialects/dialects.js';
+import { dialects, foreignMoment, ourEventName } from '../../dialects/dialects.js';
 import { commandKey } from '../../run/sameCommand.js';
 import { parseHookDefinitions } from '../../hooks/hookSettings.js';
 import { formatPath } from '../../util/checks.js';
@@ -181,7 +181,7 @@ function* knownHooks({ hooks }: Readonly<Record<string, unknown>>): Generator<st
   for (const [name, groups] of Object.entries(isRecord(hooks) ? hooks : {})) {
     for (const group of Array.isArray(groups) ? groups.filter(isRecord) : []) {
       const dialect = Object.entries(dialects).find(([each]) => each === group['dialect'])?.[1];
-      const event = dialect && settingsKey(dialect, name);
+      const event = dialect && (foreignMoment(dialect, name) ? name : ourEventName(dialect, name));
       // As they are read: the same question to a server can be written in several ways.
       for (const read of event ? groupsIn({ [name]: [group] }) : []) {
         for (const hook of read.hooks) yield keyOf(event, read, hook);

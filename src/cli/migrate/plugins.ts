@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { dialects } from '../../dialects/dialects.js';
+import { foreignSettings } from '../shared/foreignSettings.js';
 import type { DialectName } from '../../protocol/types.js';
 import { readJsonFile } from '../../util/jsonFile.js';
 import { carryOver, mayBlock } from './carryOver.js';
@@ -16,7 +16,7 @@ export interface PluginHooks {
 
 /** Hooks that plugins or extensions in a project have, or that it has as one itself. */
 export async function findPlugins(project: string, from: DialectName): Promise<PluginHooks[]> {
-  const { pluginFiles } = dialects[from].settings;
+  const { pluginFiles } = foreignSettings[from];
   const files = await Promise.all(pluginFiles.map((pattern) => findFiles(project, pattern)));
   const found = await Promise.all(files.flat().map((file) => readPlugin(file, from)));
   return found.filter((plugin) => plugin !== undefined);

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { nameNumbers, type ApprovalRequest } from '../../protocol/approval.js';
+import { nameNumbers } from '../../fleet/approvalEnvelope.js';
+import type { ApprovalRequest } from '../../protocol/approval.js';
 import { HookEventName } from '../../protocol/types.js';
 import { diffValues } from '../../trace/diff.js';
 import { reveal } from '../shared/reveal.js';

@@ -1,8 +1,8 @@
 import { HookEventName, type CallSession, type HookPayload } from '../../protocol/types.js';
 import { receive, UnreadableEvent, type Received } from '../../dialects/reverse.js';
 import type { Question } from '../../fleet/question.js';
-import { events } from '../../protocol/events.js';
-import { findTooDeepField, readEventFields, toModelFields } from '../../protocol/outsideFields.js';
+import { events, findTooDeepField, readEventFields } from '../../protocol/events.js';
+import { toModelFields } from '../shared/eventFields.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { isRecord } from '../../util/records.js';
 

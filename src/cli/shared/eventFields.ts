@@ -1,5 +1,4 @@
-import { events } from '../../protocol/events.js';
-import { readEventFields } from '../../protocol/outsideFields.js';
+import { events, readEventFields } from '../../protocol/events.js';
 import {
   NotificationType,
   type EventFields,
@@ -129,4 +128,24 @@ function withOwnFields(
 function answer(reply: string): object {
   const content = { role: 'model', parts: [{ text: reply }] };
   return { candidates: [{ content, finishReason: 'STOP' }] };
+}
+
+/**
+ * The fields that a hook reads, with requests and responses as the model has them.
+ *
+ * @throws Error for a request or a response that no hook can have read
+ */
+export function toModelFields(
+  event: HookEventName,
+  read: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const fields = { ...read };
+  for (const [name, [, , how]] of Object.entries(events[event].fields)) {
+    const value = read[name];
+    if (value === undefined || !how?.fromHook) continue;
+    const [failure, checked] = how.reads?.shape.validate(value) ?? [undefined, value];
+    if (failure) throw new Error(`${[name, ...failure.path].join('.')}: ${failure.message}`);
+    fields[name] = how.fromHook(checked);
+  }
+  return fields;
 }

@@ -2,11 +2,47 @@ import path from 'node:path';
 import { dialects } from '../../dialects/dialects.js';
 import { readJsonFile } from '../../util/jsonFile.js';
 import { isRecord } from '../../util/records.js';
-import type { DialectName } from '../../protocol/types.js';
+import { DIALECT_NAMES, type DialectName } from '../../protocol/types.js';
 import { isThere } from './projectRoot.js';
 import { areOwnHooks } from './ownHook.js';
 import { printNotice } from './terminal.js';
 import { hostEnvironment } from '../../util/requester.js';
+
+interface ForeignSettings {
+  /** Paths, relative to the project or the home directory. */
+  readonly files: readonly string[];
+  /** The same, of a project, for one person alone: it is not committed. */
+  readonly localFiles?: readonly string[];
+  /** The variable that names the directory with the user's own `settings.json`, where there is one. */
+  readonly directoryVariable?: string;
+  /**
+   * Where plugins or extensions in a project have hooks, of which `hookstack migrate` tells: it may be one itself. A `*` is
+   * any folder.
+   */
+  readonly pluginFiles: readonly string[];
+  /** Other places with hooks, which `hookstack migrate` does not read. */
+  readonly notRead: string;
+}
+
+/** Where the settings of each agent hold hooks. */
+export const foreignSettings: Readonly<Record<DialectName, ForeignSettings>> = {
+  claude: {
+    files: ['.claude/settings.json'],
+    localFiles: ['.claude/settings.local.json'],
+    directoryVariable: 'CLAUDE_CONFIG_DIR',
+    pluginFiles: [
+      'hooks/hooks.json',
+      'plugins/*/hooks/hooks.json',
+      '.claude/plugins/*/hooks/hooks.json',
+    ],
+    notRead: 'managed settings, and hooks of installed plugins, skills and agents',
+  },
+  gemini: {
+    files: ['.gemini/settings.json'],
+    pluginFiles: ['hooks/hooks.json', '.gemini/extensions/*/hooks/hooks.json'],
+    notRead: 'system settings, and hooks of installed extensions',
+  },
+};
 
 /** Whose settings of another agent are meant: the project's, what is one person's there, or the user's. */
 export type ForeignScope = 'project' | 'local' | 'user';
@@ -21,7 +57,7 @@ export function foreignSettingsIn(
   name: DialectName,
   scope: ForeignScope,
 ): readonly string[] {
-  const { files, localFiles = [], directoryVariable } = dialects[name].settings;
+  const { files, localFiles = [], directoryVariable } = foreignSettings[name];
   const configured = directoryVariable && hostEnvironment()[directoryVariable];
   if (scope === 'user' && configured) return [path.resolve(configured, 'settings.json')];
   return (scope === 'local' ? localFiles : files).map((file) => path.join(directory, file));
@@ -29,13 +65,14 @@ export function foreignSettingsIn(
 
 /** Tells of hooks that stand in the settings of another agent: whoever has no others may wait for these. */
 export async function tellForeignHooks(project: string): Promise<void> {
-  for (const [name, { agent, settings }] of Object.entries(dialects)) {
-    for (const file of [...settings.files, ...(settings.localFiles ?? [])]) {
+  for (const name of DIALECT_NAMES) {
+    const { files, localFiles = [] } = foreignSettings[name];
+    for (const file of [...files, ...localFiles]) {
       const there = path.join(project, file);
       if (!isThere(there) || !(await holdsHooks(there))) continue;
       printNotice(
         'note',
-        `nothing runs the hooks that ${file} has for ${agent}; to take them over: hookstack migrate --from ${name}`,
+        `nothing runs the hooks that ${file} has for ${dialects[name].agent}; to take them over: hookstack migrate --from ${name}`,
       );
       break;
     }

@@ -3,9 +3,8 @@ import type { Content, FunctionCallingConfig, GenerateContentParameters } from '
 // @ts-ignore
 import { AIMessage, SystemMessage, type ModelRequest } from 'langchain';
 import type { ModelTurn } from '../../core/modelCall.js';
-import { namesLeft } from '../../protocol/allowedTools.js';
 import { toContents } from '../../protocol/messages.js';
-import type { Allowed } from '../allowed.js';
+import { namesLeft, type Allowed } from '../allowed.js';
 import { markOf, refusalOf } from '../mark.js';
 import { addMark } from './marks.js';
 import { toContent, toMessages, toModelResponse, withParts, type Message } from './messages.js';

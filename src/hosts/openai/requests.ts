@@ -1,5 +1,5 @@
 import type { GenerateContentConfig, GenerateContentParameters } from '@google/genai';
-import { namesLeft } from '../../protocol/allowedTools.js';
+import { namesLeft } from '../allowed.js';
 import { toContents as toContentList } from '../../protocol/messages.js';
 import { toContents, toItems, withoutAllowed } from './items.js';
 import type { ModelRequest, ModelSettings } from './types.js';
