@@ -311,7 +311,7 @@ export const BREAKS = [
   {
     id: 'DELTA-HPAY-001',
     what: 'the validators accept anything',
-    edits: [['src/protocol/hookValidators.ts', 'events[event].check.is(input)', 'event !== input']],
+    edits: [['src/hooks/hookValidators.ts', 'events[event].check.is(input)', 'event !== input']],
     test: [
       'test/protocol/hookValidators.test.ts',
       'the input of AfterModel has a validator of its own, which takes it and nothing else',
@@ -322,7 +322,7 @@ export const BREAKS = [
     what: 'the validator of an event is that of another one',
     edits: [
       [
-        'src/protocol/hookValidators.ts',
+        'src/hooks/hookValidators.ts',
         'validateAfterAgentInput = validator(HookEventName.AfterAgent)',
         'validateAfterAgentInput = validator(HookEventName.BeforeAgent)',
       ],

@@ -357,7 +357,7 @@ export const protocol = toBreaks([
     'DELTA-HPAY-005',
     'a validator says only whether a value is right',
     [
-      'src/protocol/hookValidators.ts',
+      'src/hooks/hookValidators.ts',
       '(input: unknown): input is EventFields<E> =>',
       '(input: unknown): boolean =>',
     ],

@@ -264,7 +264,7 @@ export const stages = toBreaks([
   ].map(([id, test]) => [
     id,
     'the next hook of a chain reads the arguments as they were',
-    [EVENTS, '{ ...input, tool_input: changed };', 'input;'],
+    [EVENTS, "withField(input, 'tool_input', withToolInput(input.tool_input, output))", 'input'],
     test,
   ]),
   [
