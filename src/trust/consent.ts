@@ -1,15 +1,19 @@
-import { realpathSync, statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ConsentItem, ConsentReview } from '../hooks/entry.js';
 import type { ProjectHook, ProjectModule } from './consentItem.js';
-import { statStamp } from './fileWatch.js';
 import { inspectHooks, inspectModules, inspectSettings, type Inspection } from './inspection.js';
 import { findPrevious, reasonOfChange, unseenOfOld } from './consentChanges.js';
-import { AllowedItems, consentFileIn, readConsents, writeConsents } from './consentStore.js';
+import {
+  AllowedItems,
+  consentFileIn,
+  readConsents,
+  readLock,
+  writeConsents,
+} from './consentStore.js';
 import { readAllowedText } from './allowedTexts.js';
-import { readLock } from './hooksLock.js';
 import { hostEnvironment } from '../util/requester.js';
+import { realPathOf, stampOf, statsOf } from '../util/paths.js';
 
 /** Of which project what is allowed is read, and from where. */
 export interface ConsentOptions {
@@ -102,14 +106,15 @@ export class HookConsent {
   recheck(hook: ProjectHook): string | undefined | Promise<string | undefined> {
     const known = this.#hooks.get(hook);
     if (!known) return 'has not been looked at';
-    if (!this.#leadsToProject())
+    // The project's path may be a link, which may lead elsewhere by now.
+    if (realPathOf(this.workingDir) !== this.project) {
       return 'would run in another directory than the one it is allowed in';
+    }
     const { inspection, review, judgedBy, readAt } = known;
     const isSame =
-      inspection.isSettled &&
       performance.now() - readAt < UNREAD_MS &&
       judgedBy === this.#signStore() &&
-      inspection.watch.isUnchanged();
+      inspection.isUnchanged();
     return isSame ? review.reason : this.#reviewAgain(hook, known);
   }
 
@@ -170,15 +175,6 @@ export class HookConsent {
   async #write(items: readonly ConsentItem[]): Promise<void> {
     await writeConsents(this.file, this.project, items);
     await this.#refresh();
-  }
-
-  /** The project's path may be a link, which may lead elsewhere by now. */
-  #leadsToProject(): boolean {
-    try {
-      return realpathSync.native(this.workingDir) === this.project;
-    } catch {
-      return false;
-    }
   }
 
   async #reviewAgain(hook: ProjectHook, { review }: KnownHook): Promise<string | undefined> {
@@ -252,11 +248,7 @@ export class HookConsent {
   }
 
   #signStore(): string {
-    try {
-      return statStamp(statSync(this.file, { throwIfNoEntry: false }));
-    } catch {
-      return '';
-    }
+    return stampOf(statsOf(this.file));
   }
 }
 
@@ -275,7 +267,7 @@ interface KnownHook {
 }
 
 /**
- * Ms. Ms after which files are read again although their stats are the same: a write through a memory map changes a
+ * Ms after which files are read again although their stats are the same: a write through a memory map changes a
  * file's times late.
  */
 const UNREAD_MS = 10_000;

@@ -1,12 +1,11 @@
 import type { HookGate } from '../hooks/host.js';
 import type { HookConsent } from './consent.js';
 import type { ConsentReview, ConsentItem, HookRegistryEntry } from '../hooks/entry.js';
-import { isSameDefinition, itemOfHook, type ProjectHook } from './consentItem.js';
+import { harmOf, isSameDefinition, itemOfHook, type ProjectHook } from './consentItem.js';
 import { readFields } from '../util/checks.js';
 import { FILE_GROUP_FIELDS, readHookFields } from '../hooks/hookFields.js';
 import type { DebugLogger } from '../util/debugLogger.js';
 import { errorMessage } from '../util/errorMessage.js';
-import { harmOf } from './harm.js';
 import { readDisabled } from '../hooks/disabledHooks.js';
 import { failsClosed } from '../protocol/events.js';
 import { commandKey } from '../run/sameCommand.js';

@@ -1,6 +1,5 @@
 import { describe } from './checks.js';
-import { isShortage, waitForDescriptors } from './descriptors.js';
-import { onDemand } from './onDemand.js';
+import { isShortage, onDemand, waitForDescriptors } from './descriptors.js';
 import { errorMessage } from './errorMessage.js';
 import { readGuardedFile, type GuardedFileOptions, type GuardedReading } from './guardedFile.js';
 import type { JsonDocument, Position } from './jsonDocument.js';

@@ -14,7 +14,6 @@ const MAY_OPEN: Readonly<Record<string, { readonly uses: string; readonly why: s
   'src/cli/resident/inheritance.ts': { uses: 'readFileSync', why: 'reads /proc' },
   'src/process/command/processTable.ts': { uses: 'readFileSync', why: 'reads /proc' },
   'src/process/persistent/memory.ts': { uses: 'readFileSync', why: 'reads /proc' },
-  'src/util/privateGroup.ts': { uses: 'readFileSync', why: "reads /etc/passwd, which is root's" },
   'src/util/descriptors.ts': {
     uses: 'openSync',
     why: 'counts descriptors with /dev/null, and reads none',
