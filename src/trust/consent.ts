@@ -76,9 +76,8 @@ export class HookConsent {
     await this.#refresh();
     const inspections = await inspectHooks(hooks, this.project);
     const reviews = this.#judgeAll(inspections);
-    for (const [index, hook] of hooks.entries()) {
-      const [inspection, review] = [inspections[index], reviews[index]];
-      if (inspection && review) this.#remember(hook, { inspection, review });
+    for (const [index, inspection] of inspections.entries()) {
+      this.#remember(hooks[index], inspection, reviews[index]);
     }
     return reviews;
   }
@@ -110,11 +109,9 @@ export class HookConsent {
     if (realPathOf(this.workingDir) !== this.project) {
       return 'would run in another directory than the one it is allowed in';
     }
-    const { inspection, review, judgedBy, readAt } = known;
+    const { isUnchanged, review, judgedBy, readAt } = known;
     const isSame =
-      performance.now() - readAt < UNREAD_MS &&
-      judgedBy === this.#signStore() &&
-      inspection.isUnchanged();
+      performance.now() - readAt < UNREAD_MS && judgedBy === this.#signStore() && isUnchanged();
     return isSame ? review.reason : this.#reviewAgain(hook, known);
   }
 
@@ -183,13 +180,15 @@ export class HookConsent {
     if (!inspection) return 'has not been looked at';
     const again = this.#judge(inspection, new Set([inspection.item.digest]), review.item);
     if (again.isTemporary) throw new Error(inspection.refusal ?? this.#whyUnknown);
-    this.#remember(hook, { inspection, review: again });
+    this.#remember(hook, inspection, again);
     return again.reason;
   }
 
-  #remember(hook: ProjectHook, known: Pick<KnownHook, 'inspection' | 'review'>): void {
+  #remember(hook?: ProjectHook, inspection?: Inspection, review?: ConsentReview): void {
+    if (!hook || !inspection || !review) return;
+    const { isUnchanged } = inspection;
     const readAt = performance.now();
-    this.#hooks.set(hook, { ...known, judgedBy: this.#store.signature, readAt });
+    this.#hooks.set(hook, { isUnchanged, review, judgedBy: this.#store.signature, readAt });
   }
 
   #judgeAll(inspections: readonly Inspection[]): ConsentReview[] {
@@ -258,7 +257,7 @@ interface AllowOptions {
 }
 
 interface KnownHook {
-  readonly inspection: Inspection;
+  readonly isUnchanged: Inspection['isUnchanged'];
   readonly review: ConsentReview;
   /** The state of the consents that the review is of. */
   readonly judgedBy: string | undefined;

@@ -12,7 +12,7 @@ import {
 import type { ConsentItem } from '../hooks/entry.js';
 import { FolderCoverage, type CoveredFolder } from './coveredFiles.js';
 import { findScript, NotPinned, type HookPlace } from './hookScript.js';
-import { OverBudget, ReviewBudget, type ReviewLimits } from './reviewBudget.js';
+import { OverBudget, ReviewBudget } from './reviewBudget.js';
 import { hostEnvironment } from '../util/requester.js';
 
 /** An item as it is now, or why it must not run whatever anybody allows. */
@@ -39,15 +39,15 @@ export interface Inspection {
 export async function inspectHooks(
   hooks: readonly ProjectHook[],
   project: string,
-  limits?: ReviewLimits,
 ): Promise<Inspection[]> {
-  const budget = new ReviewBudget(limits);
-  const inspector = new HookInspector(project, budget);
+  const budget = new ReviewBudget();
+  const folders = new FolderCoverage(project, budget);
+  const place = { project, searchPath: safeSearchPath(hostEnvironment()['PATH'], project) };
   const inspections: Inspection[] = [];
   try {
     for (const hook of hooks) {
       budget.look();
-      inspections.push(await inspector.inspect(hook));
+      inspections.push(await inspectHook(hook, place, folders));
     }
     return inspections;
   } catch (error) {
@@ -86,41 +86,39 @@ export function inspectSettings(settings: Readonly<Record<string, unknown>>): In
   );
 }
 
-class HookInspector {
-  readonly #folders: FolderCoverage;
-  readonly #place: HookPlace;
-
-  constructor(project: string, budget: ReviewBudget) {
-    this.#folders = new FolderCoverage(project, budget);
-    this.#place = { project, searchPath: safeSearchPath(hostEnvironment()['PATH'], project) };
+/** @throws OverBudget */
+async function inspectHook(
+  hook: ProjectHook,
+  place: HookPlace,
+  folders: FolderCoverage,
+): Promise<Inspection> {
+  const harm = harmOf(hook);
+  if (harm !== undefined) return refused(itemOfHook(hook, NOTHING), harm);
+  try {
+    return await inspectScript(hook, place, folders);
+  } catch (error) {
+    if (error instanceof OverBudget) throw error;
+    if (error instanceof NotPinned) return open(hook, error.message);
+    const message = errorMessage(error);
+    if (!isShortage(error)) return open(hook, `cannot be looked at (${message})`);
+    const refusal = `it cannot be checked: ${message}`;
+    return { ...refused(itemOfHook(hook, NOTHING), refusal), isTemporary: true };
   }
+}
 
-  /** @throws OverBudget */
-  async inspect(hook: ProjectHook): Promise<Inspection> {
-    const harm = harmOf(hook);
-    if (harm !== undefined) return refused(itemOfHook(hook, NOTHING), harm);
-    try {
-      return await this.#inspectScript(hook);
-    } catch (error) {
-      if (error instanceof OverBudget) throw error;
-      if (error instanceof NotPinned) return open(hook, error.message);
-      const message = errorMessage(error);
-      if (!isShortage(error)) return open(hook, `cannot be looked at (${message})`);
-      const refusal = `it cannot be checked: ${message}`;
-      return { ...refused(itemOfHook(hook, NOTHING), refusal), isTemporary: true };
-    }
+async function inspectScript(
+  hook: ProjectHook,
+  place: HookPlace,
+  folders: FolderCoverage,
+): Promise<Inspection> {
+  const { path, folder, ignoresCompiled } = findScript(hook, place);
+  const covered = await folders.digest(folder, ignoresCompiled);
+  const script = folders.show(path);
+  if (!Object.hasOwn(covered.files, script) && covered.refusal === undefined) {
+    throw new NotPinned(`starts ${script}, which is not a file`);
   }
-
-  async #inspectScript(hook: ProjectHook): Promise<Inspection> {
-    const { path, folder, ignoresCompiled } = findScript(hook, this.#place);
-    const covered = await this.#folders.digest(folder, ignoresCompiled);
-    const script = this.#folders.show(path);
-    if (!Object.hasOwn(covered.files, script) && covered.refusal === undefined) {
-      throw new NotPinned(`starts ${script}, which is not a file`);
-    }
-    const item = itemOfHook(hook, { class: 'pinned', files: covered.files });
-    return pinned(item, covered, [script]);
-  }
+  const item = itemOfHook(hook, { class: 'pinned', files: covered.files });
+  return pinned(item, covered, [script]);
 }
 
 const NOTHING = { class: 'open', files: {} } as const;
