@@ -4,7 +4,7 @@ import { isRecord } from '../util/records.js';
 import { requireHome } from '../util/homeDirectory.js';
 import { tidyTexts } from './allowedTexts.js';
 import { whileLocked } from '../util/fileLock.js';
-import { readJsonFile } from '../util/jsonFile.js';
+import { readJsonFile } from '../util/guardedFile.js';
 import { writeAtomically } from '../util/writeAtomically.js';
 import { digestOf, sha256 } from './consentItem.js';
 import type { ConsentItem } from '../hooks/entry.js';
