@@ -4,7 +4,7 @@ import { sanitizeText } from '../protocol/sanitizeText.js';
 import { traced, type Description } from '../trace/span.js';
 import type { CallSession, CommandHookConfig } from '../protocol/types.js';
 import type { DebugLogger } from '../util/debugLogger.js';
-import { copyData, freezeData } from '../util/records.js';
+import { copyData } from '../util/records.js';
 import { notify } from '../util/notify.js';
 import { errorMessage } from '../util/errorMessage.js';
 import {
@@ -230,4 +230,14 @@ function notPut(error: unknown): Answer {
 
 function refusal(reason: string): Answer {
   return Object.freeze({ decision: 'deny', reason: sanitizeText(reason), source: 'failure' });
+}
+
+/** Freezes the plain objects and arrays of a value, on all levels. */
+function freezeData<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  const prototype: unknown = Array.isArray(value) ? null : Object.getPrototypeOf(value);
+  if (prototype !== null && prototype !== Object.prototype) return value;
+  Object.freeze(value);
+  for (const field of Object.values(value)) freezeData(field);
+  return value;
 }

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Extension } from '../hooks/entry.js';
-import { requireOptions, type AfterModelDisplay, type ConfigOptions } from './configOptions.js';
+import {
+  requireOptions,
+  tokenVariablesOf,
+  type AfterModelDisplay,
+  type ConfigOptions,
+} from './configOptions.js';
 import {
   modelStages,
   toolStages,
@@ -19,7 +24,6 @@ import { ConsentGate } from '../trust/consentGate.js';
 import { HookEventName, type CommandHookConfig, type HookDefinitions } from '../protocol/types.js';
 import type { HookConsent } from '../trust/consent.js';
 import { openConsent } from '../trust/openConsent.js';
-import { tokenVariablesOf } from './tokenVariables.js';
 import {
   buildStack,
   checkRegistration,

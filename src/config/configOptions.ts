@@ -5,9 +5,9 @@ import type { Extension } from '../hooks/entry.js';
 import type { HookDefinitions } from '../protocol/types.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import type { HookConsent } from '../trust/consent.js';
-import { flag, listOfText, oneOf, type Check } from '../util/checks.js';
+import { flag, listOfText, oneOf, type AnyCheck } from '../util/checks.js';
 import type { DebugLogger } from '../util/debugLogger.js';
-import { requireKnown, type OptionNames } from '../util/requireKnown.js';
+import { requireKnown } from '../util/requireKnown.js';
 import type { HooksRunnerSettings, Settings } from './settings/settingsKeys.js';
 
 /** How the answer reaches the screen: as it arrives, or once AfterModel hooks have seen all of it. */
@@ -48,37 +48,31 @@ export interface ConfigOptions {
   readonly debugLogger?: DebugLogger;
 }
 
-/** With `maxStopHookRetries` and `fleet`, which are not for Config: hosts pass what `loadSettings` returns as it is. */
-const OPTIONS: OptionNames<ConfigOptions & Settings> = {
+/**
+ * All options, with checks of those of which a value of another type would switch hooks off, or hooks of a project on.
+ * With `maxStopHookRetries` and `fleet`, which are not for Config: hosts pass what `loadSettings` returns as it is.
+ */
+const OPTIONS: Readonly<Record<keyof Required<ConfigOptions & Settings>, true | AnyCheck>> = {
   sessionId: true,
   workingDir: true,
-  enableHooks: true,
+  enableHooks: flag,
   hooks: true,
   extensions: true,
-  disabledHooks: true,
-  trustedFolder: true,
+  disabledHooks: listOfText,
+  trustedFolder: flag,
   consent: true,
-  afterModelDisplay: true,
+  afterModelDisplay: oneOf('stream', 'hold'),
   transcriptPath: true,
   hookEnvironment: true,
   maxParallelHooks: true,
   maxStopHookRetries: true,
   hooksRunner: true,
-  keepHooks: true,
+  keepHooks: flag,
   messageBus: true,
   approver: true,
   approvals: true,
   fleet: true,
   debugLogger: true,
-};
-
-/** Options of which a value of another type would switch hooks off, or hooks of a project on. */
-const KINDS = {
-  enableHooks: flag,
-  trustedFolder: flag,
-  keepHooks: flag,
-  disabledHooks: listOfText,
-  afterModelDisplay: oneOf('stream', 'hold'),
 };
 
 /**
@@ -106,9 +100,38 @@ export function requireOptions(options: ConfigOptions): void {
 }
 
 function requireKinds(options: ConfigOptions): void {
-  for (const [name, kind] of Object.entries(KINDS)) {
-    const value: unknown = options[name as keyof typeof KINDS];
-    const [wrong] = value === undefined ? [] : (kind as Check<unknown>).validate(value);
+  for (const [name, check] of Object.entries(OPTIONS)) {
+    const value: unknown = options[name as keyof ConfigOptions];
+    if (check === true || value === undefined) continue;
+    const [wrong] = check.validate(value);
     if (wrong) throw new TypeError(`Config: ${name}: ${wrong.message}`);
+  }
+}
+
+/**
+ * The variables that hold tokens of remote hooks and of the fleet, by name. What a host passes is checked later. A
+ * project does not decide what is masked: it could make everything unreadable.
+ */
+export function tokenVariablesOf({
+  hooks,
+  extensions = [],
+  fleet,
+}: Pick<ConfigOptions & Partial<Settings>, 'hooks' | 'extensions' | 'fleet'>): readonly string[] {
+  const definitions = [hooks, ...extensions.map(hooksOf)];
+  const groups = definitions
+    .flatMap((each) => Object.values(each ?? {}))
+    .flat()
+    .filter((group) => group?.origin?.scope !== 'project');
+  const all = [...groups.flatMap((group) => group?.hooks ?? []), fleet];
+  const named = all.map((each) => each?.tokenVariable).filter((name) => typeof name === 'string');
+  return named.filter((name) => /^\w+$/u.test(name));
+}
+
+/** An extension that cannot be read is reported where its hooks are registered. */
+function hooksOf(extension: Extension): HookDefinitions | undefined {
+  try {
+    return extension.scope === 'project' ? undefined : extension.hooks;
+  } catch {
+    return undefined;
   }
 }

@@ -1,6 +1,5 @@
 import { removeControls } from '../protocol/sanitizeText.js';
-import { readSpan } from '../trace/readTrace.js';
-import type { SpanRecord } from '../trace/record.js';
+import { readSpan, type SpanRecord } from '../trace/record.js';
 import { isFleetName } from './address.js';
 
 /** The stream of JetStream that keeps the record. */

@@ -1,13 +1,16 @@
 import { errorMessage } from '../util/errorMessage.js';
+import { expecting, oneOf, readFields, text as anyText, type FieldTable } from '../util/checks.js';
+import { isRecord } from '../util/records.js';
 import { maskedNames, secretMasker, type HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import { removeControls } from '../protocol/sanitizeText.js';
 import type { ProcessAge } from '../protocol/types.js';
 import { diffValues } from './diff.js';
-import { plainCopy } from './plainCopy.js';
-import type { Span, SpanKind, SpanVerdict } from './span.js';
+import { SPAN_KINDS, SPAN_VERDICTS, type Span, type SpanKind, type SpanVerdict } from './span.js';
 
 /** In characters, of each text. */
 const MAX_TEXT = 16 * 1024;
+/** Deeper values are left out. */
+const MAX_DEPTH = 60;
 
 /** A span that has ended, as a line of a trace file has it: masked, cut, and without control characters. */
 export interface SpanRecord {
@@ -55,7 +58,7 @@ export function toSpanRecord(span: Span, policy: HookEnvironmentPolicy = {}): Sp
   const clean = (text: string) => cut(removeControls(mask(text)));
   const write = (value: unknown) => textOf(value, mask, clean);
   const { id, parent, kind, exitCode, signal, sizes, ownMs } = span;
-  const record = {
+  return {
     id,
     parent,
     kind,
@@ -79,7 +82,30 @@ export function toSpanRecord(span: Span, policy: HookEnvironmentPolicy = {}): Sp
     output: write(span.output),
     stderr: write(span.stderr),
   };
-  return record;
+}
+
+/**
+ * As JSON would have it; cyclic or too deep values become a word. `write` changes each text, keys included.
+ *
+ * @param above the objects that the value is in
+ */
+function plainCopy(
+  value: unknown,
+  write: (text: string) => string,
+  above: readonly object[] = [],
+): unknown {
+  if (typeof value === 'string') return write(value);
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value !== 'object' || value === null) return value;
+  if (above.includes(value)) return '[cyclic]';
+  if (above.length >= MAX_DEPTH) return '[nested too deeply]';
+  const within = [...above, value];
+  if (Array.isArray(value)) return value.map((item) => plainCopy(item, write, within));
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  // Defines keys instead of assigning them, so that `__proto__` is a key like any other.
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [write(key), plainCopy(item, write, within)]),
+  );
 }
 
 function writeChanges({ changes = [] }: Span, mask: (text: string) => string): string | undefined {
@@ -123,4 +149,74 @@ export function isCut(text: string): boolean {
 
 function toMicroseconds(ms: number): number {
   return Math.round(ms * 1000) / 1000;
+}
+
+/** In ms. Two of them together are still a date. */
+const MAX_TIME = 4e15;
+
+const isNumber = (value: unknown): value is number => typeof value === 'number';
+const isText = (value: unknown): value is string => typeof value === 'string';
+const time = expecting<number>(
+  'a time',
+  (value) => isNumber(value) && value >= 0 && value <= MAX_TIME,
+);
+
+/** What a reader may find missing, and has a default. */
+type ReadSpan = Omit<SpanRecord, 'parent' | 'verdict' | 'decidedBy' | 'sizes'> &
+  Partial<Pick<SpanRecord, 'verdict'> & { parent: string }>;
+
+/** The file may come from anywhere: only fields of the right type are taken. */
+const FIELDS: FieldTable<ReadSpan> = {
+  id: { struct: anyText, required: true },
+  parent: { struct: anyText },
+  kind: { struct: oneOf(...SPAN_KINDS), required: true },
+  name: { struct: anyText, required: true },
+  event: { struct: anyText },
+  moment: { struct: anyText },
+  start: { struct: time, required: true },
+  durationMs: { struct: time, required: true },
+  ownMs: { struct: time },
+  verdict: { struct: oneOf(...SPAN_VERDICTS) },
+  reason: { struct: anyText },
+  command: { struct: anyText },
+  exitCode: { struct: expecting('a number', isNumber) },
+  signal: { struct: anyText },
+  process: { struct: oneOf('new', 'kept') },
+  error: { struct: anyText },
+  change: { struct: anyText },
+  input: { struct: anyText },
+  output: { struct: anyText },
+  stderr: { struct: anyText },
+  from: { struct: anyText },
+};
+
+/** Takes a line of a trace, from wherever; `undefined` where it is no span. */
+export function readSpan(line: string): SpanRecord | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isRecord(value) ? checkSpan(value) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function checkSpan(value: Record<string, unknown>): SpanRecord | undefined {
+  const fields = readFields(value, FIELDS, 'span', () => undefined);
+  const { decidedBy, sizes } = value;
+  return (
+    fields && {
+      parent: null,
+      verdict: 'allow',
+      ...fields,
+      ...(Array.isArray(decidedBy) && { decidedBy: decidedBy.filter(isText) }),
+      ...(isRecord(sizes) && { sizes: numbersOf(sizes) }),
+    }
+  );
+}
+
+function numbersOf(sizes: Record<string, unknown>): Record<string, number> {
+  const entries = Object.entries(sizes);
+  return Object.fromEntries(
+    entries.filter((entry): entry is [string, number] => isNumber(entry[1])),
+  );
 }

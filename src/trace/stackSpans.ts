@@ -197,9 +197,9 @@ function verdictOf(
 }
 
 /** What a middleware may replace on its way. */
-type Slots = ReadonlyMap<string, unknown>;
-
 const SLOTS = ['verdict', 'input', 'request', 'result', 'response', 'aggregated'] as const;
+
+type Slots = ReadonlyMap<string, unknown>;
 
 /** A middleware whose calls are spans. Its changes are those before and after `next()`; changes inside belong to the rest of the stack. */
 export function traceable<C extends object>(
@@ -208,53 +208,41 @@ export function traceable<C extends object>(
 ): Middleware<C> {
   const facts = (): SpanFacts => ({ name });
   return async (ctx, next) => {
-    const visit = new Visit(ctx);
-    await traced('middleware', { facts, outcome: () => visit.outcome() }, async () => {
-      await middleware(ctx, () => visit.runNext(next));
+    const startedAt = performance.now();
+    let nextMs = 0;
+    const seen = [slotsOf(ctx)];
+    const runNext = async () => {
+      seen.push(slotsOf(ctx));
+      const leftAt = performance.now();
+      try {
+        await next();
+      } finally {
+        nextMs += performance.now() - leftAt;
+        seen.push(slotsOf(ctx));
+      }
+    };
+    const outcome = () => ({
+      ...visitOutcome([...seen, slotsOf(ctx)]),
+      ownMs: performance.now() - startedAt - nextMs,
+    });
+    await traced('middleware', { facts, outcome }, async () => {
+      await middleware(ctx, runNext);
     });
   };
 }
 
-/** One call of one middleware. */
-class Visit {
-  readonly #startedAt = performance.now();
-  readonly #before: Slots;
-  #atNext: Slots | undefined;
-  #afterNext: Slots | undefined;
-  #nextMs = 0;
-
-  constructor(private readonly ctx: object) {
-    this.#before = slotsOf(ctx);
-  }
-
-  async runNext(next: Next): Promise<void> {
-    this.#atNext = slotsOf(this.ctx);
-    const leftAt = performance.now();
-    try {
-      await next();
-    } finally {
-      this.#nextMs += performance.now() - leftAt;
-      this.#afterNext = slotsOf(this.ctx);
-    }
-  }
-
-  outcome(): SpanOutcome {
-    const end = slotsOf(this.ctx);
-    const changes = [
-      ...changesBetween(this.#before, this.#atNext ?? end),
-      ...(this.#afterNext ? changesBetween(this.#afterNext, end) : []),
-    ];
-    const decided = changes.some(({ what }) => what === 'verdict');
-    const rest = changes.filter(({ what }) => what !== 'verdict');
-    const verdict = end.get('verdict') as Verdict;
-    return {
-      ...(decided
-        ? verdictOf({ verdict }, rest)
-        : { verdict: rest.length > 0 ? 'change' : 'allow' }),
-      changes: rest,
-      ownMs: performance.now() - this.#startedAt - this.#nextMs,
-    };
-  }
+/** @param seen where the middleware began, called `next()`, went on and ended */
+function visitOutcome(seen: readonly Slots[]): SpanOutcome {
+  const all = seen.flatMap((before, index) => {
+    const after = seen[index + 1];
+    return after && index % 2 === 0 ? changesBetween(before, after) : [];
+  });
+  const changes = all.filter(({ what }) => what !== 'verdict');
+  const hasDecided = changes.length < all.length;
+  const verdict = hasDecided
+    ? (seen.at(-1)?.get('verdict') as Verdict)
+    : ({ kind: 'allow' } as const);
+  return { ...verdictOf({ verdict }, changes), changes };
 }
 
 function slotsOf(ctx: object): Slots {

@@ -1,15 +1,19 @@
-import { realpathSync, statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ConsentItem, ConsentReview } from '../hooks/entry.js';
 import type { ProjectHook, ProjectModule } from './consentItem.js';
-import { statStamp } from './fileWatch.js';
 import { inspectHooks, inspectModules, inspectSettings, type Inspection } from './inspection.js';
 import { findPrevious, reasonOfChange, unseenOfOld } from './consentChanges.js';
-import { AllowedItems, consentFileIn, readConsents, writeConsents } from './consentStore.js';
+import {
+  AllowedItems,
+  consentFileIn,
+  readConsents,
+  readLock,
+  writeConsents,
+} from './consentStore.js';
 import { readAllowedText } from './allowedTexts.js';
-import { readLock } from './hooksLock.js';
 import { hostEnvironment } from '../util/requester.js';
+import { realPathOf, stampOf, statsOf } from '../util/paths.js';
 
 /** Of which project what is allowed is read, and from where. */
 export interface ConsentOptions {
@@ -72,9 +76,8 @@ export class HookConsent {
     await this.#refresh();
     const inspections = await inspectHooks(hooks, this.project);
     const reviews = this.#judgeAll(inspections);
-    for (const [index, hook] of hooks.entries()) {
-      const [inspection, review] = [inspections[index], reviews[index]];
-      if (inspection && review) this.#remember(hook, { inspection, review });
+    for (const [index, inspection] of inspections.entries()) {
+      this.#remember(hooks[index], inspection, reviews[index]);
     }
     return reviews;
   }
@@ -102,14 +105,13 @@ export class HookConsent {
   recheck(hook: ProjectHook): string | undefined | Promise<string | undefined> {
     const known = this.#hooks.get(hook);
     if (!known) return 'has not been looked at';
-    if (!this.#leadsToProject())
+    // The project's path may be a link, which may lead elsewhere by now.
+    if (realPathOf(this.workingDir) !== this.project) {
       return 'would run in another directory than the one it is allowed in';
-    const { inspection, review, judgedBy, readAt } = known;
+    }
+    const { isUnchanged, review, judgedBy, readAt } = known;
     const isSame =
-      inspection.isSettled &&
-      performance.now() - readAt < UNREAD_MS &&
-      judgedBy === this.#signStore() &&
-      inspection.watch.isUnchanged();
+      performance.now() - readAt < UNREAD_MS && judgedBy === this.#signStore() && isUnchanged();
     return isSame ? review.reason : this.#reviewAgain(hook, known);
   }
 
@@ -172,28 +174,21 @@ export class HookConsent {
     await this.#refresh();
   }
 
-  /** The project's path may be a link, which may lead elsewhere by now. */
-  #leadsToProject(): boolean {
-    try {
-      return realpathSync.native(this.workingDir) === this.project;
-    } catch {
-      return false;
-    }
-  }
-
   async #reviewAgain(hook: ProjectHook, { review }: KnownHook): Promise<string | undefined> {
     await this.#refresh();
     const [inspection] = await inspectHooks([hook], this.project);
     if (!inspection) return 'has not been looked at';
     const again = this.#judge(inspection, new Set([inspection.item.digest]), review.item);
     if (again.isTemporary) throw new Error(inspection.refusal ?? this.#whyUnknown);
-    this.#remember(hook, { inspection, review: again });
+    this.#remember(hook, inspection, again);
     return again.reason;
   }
 
-  #remember(hook: ProjectHook, known: Pick<KnownHook, 'inspection' | 'review'>): void {
+  #remember(hook?: ProjectHook, inspection?: Inspection, review?: ConsentReview): void {
+    if (!hook || !inspection || !review) return;
+    const { isUnchanged } = inspection;
     const readAt = performance.now();
-    this.#hooks.set(hook, { ...known, judgedBy: this.#store.signature, readAt });
+    this.#hooks.set(hook, { isUnchanged, review, judgedBy: this.#store.signature, readAt });
   }
 
   #judgeAll(inspections: readonly Inspection[]): ConsentReview[] {
@@ -252,11 +247,7 @@ export class HookConsent {
   }
 
   #signStore(): string {
-    try {
-      return statStamp(statSync(this.file, { throwIfNoEntry: false }));
-    } catch {
-      return '';
-    }
+    return stampOf(statsOf(this.file));
   }
 }
 
@@ -266,7 +257,7 @@ interface AllowOptions {
 }
 
 interface KnownHook {
-  readonly inspection: Inspection;
+  readonly isUnchanged: Inspection['isUnchanged'];
   readonly review: ConsentReview;
   /** The state of the consents that the review is of. */
   readonly judgedBy: string | undefined;
@@ -275,7 +266,7 @@ interface KnownHook {
 }
 
 /**
- * Ms. Ms after which files are read again although their stats are the same: a write through a memory map changes a
+ * Ms after which files are read again although their stats are the same: a write through a memory map changes a
  * file's times late.
  */
 const UNREAD_MS = 10_000;

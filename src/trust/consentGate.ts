@@ -1,12 +1,11 @@
-import type { HookGate } from '../hooks/host.js';
+import type { HookGate, HookHost } from '../hooks/host.js';
 import type { HookConsent } from './consent.js';
 import type { ConsentReview, ConsentItem, HookRegistryEntry } from '../hooks/entry.js';
-import { isSameDefinition, itemOfHook, type ProjectHook } from './consentItem.js';
+import { harmOf, isSameDefinition, itemOfHook, type ProjectHook } from './consentItem.js';
 import { readFields } from '../util/checks.js';
 import { FILE_GROUP_FIELDS, readHookFields } from '../hooks/hookFields.js';
 import type { DebugLogger } from '../util/debugLogger.js';
 import { errorMessage } from '../util/errorMessage.js';
-import { harmOf } from './harm.js';
 import { readDisabled } from '../hooks/disabledHooks.js';
 import { failsClosed } from '../protocol/events.js';
 import { commandKey } from '../run/sameCommand.js';
@@ -21,12 +20,9 @@ const MAX_WARNINGS = 10;
 /** At most this many characters of a command in a message. */
 const MAX_QUOTED = 60;
 
-export interface ConsentHost {
-  /** Whether hooks that came with the project need the user's consent. */
-  needsConsent(): boolean;
+interface ConsentHost extends Pick<HookHost, 'needsConsent' | 'getDisabledHooks'> {
   /** What the user has allowed; rejects when that cannot be found out. */
   getConsent(): Promise<HookConsent>;
-  getDisabledHooks(): readonly string[];
 }
 
 /**
@@ -34,15 +30,14 @@ export interface ConsentHost {
  * wrong with those of the project.
  */
 export class ConsentGate implements HookGate {
-  readonly #hooks = new WeakMap<CommandHookConfig, ProjectHook>();
-  /** Guards that were allowed and that the project has replaced: they never start, and deny for this reason. */
-  readonly #denials = new WeakMap<CommandHookConfig, Denial>();
-  #consent: HookConsent | undefined;
-  #isSettled = true;
+  /** What is asked right before a hook starts, or a guard in its place would. */
+  readonly #checks = new WeakMap<CommandHookConfig, Check>();
+  /** Whether the last `admit` could find out what is allowed. Where it could not, the next event is to ask again. */
+  isSettled = true;
   /** The guards of the project that were allowed when the project was last looked at. */
   #guards: readonly HookRegistryEntry[] = [];
   /** Guards that deny in the place of hooks that are different from what was allowed, by the digest of that. */
-  readonly #standIns = new Map<string, HookRegistryEntry>();
+  readonly #standIns = new Map<string, StandIn>();
   readonly #warned = new Set<string>();
   /** Skipped hooks by reason, for one warning each: a changed file may concern all hooks of its folder. */
   #skips = new Map<string, HookRegistryEntry[]>();
@@ -52,14 +47,9 @@ export class ConsentGate implements HookGate {
     private readonly logger: DebugLogger,
   ) {}
 
-  /** Whether the last `admit` could find out what is allowed. Where it could not, the next event is to ask again. */
-  get isSettled(): boolean {
-    return this.#isSettled;
-  }
-
   /** Decides which entries may run, and warns once of those that may not. Never rejects. */
   async admit(entries: readonly HookRegistryEntry[]): Promise<HookRegistryEntry[]> {
-    this.#isSettled = true;
+    this.isSettled = true;
     const ofProject = entries.filter(
       (entry) => isFromProject(entry) && entry.skipped !== 'untrusted',
     );
@@ -68,15 +58,15 @@ export class ConsentGate implements HookGate {
     try {
       return await this.#admitAllowed(entries, ofProject);
     } catch (error) {
-      this.#isSettled = false;
+      this.isSettled = false;
       return this.#refuseAll(entries, ofProject, errorMessage(error));
     }
   }
 
   /** Makes `copy` need the same consent as `original`. */
   shareConsent(copy: CommandHookConfig, original: CommandHookConfig): void {
-    const hook = this.#hooks.get(original);
-    if (hook) this.#hooks.set(copy, hook);
+    const check = this.#checks.get(original);
+    if (check) this.#checks.set(copy, check);
   }
 
   /**
@@ -88,11 +78,8 @@ export class ConsentGate implements HookGate {
     config: CommandHookConfig,
     onObjection: (reason: string, isLasting: boolean) => void,
   ): string | undefined | Promise<string | undefined> {
-    const hook = this.#hooks.get(config);
-    if (!hook) {
-      const denial = this.#denials.get(config);
-      return denial && `was not started, because it ${denialReason(denial)}; ${ADVICE}`;
-    }
+    const check = this.#checks.get(config);
+    if (!check) return undefined;
     const objectTo = (reason: string | undefined, isLasting = true) => {
       if (reason === undefined) return undefined;
       onObjection(reason, isLasting);
@@ -101,9 +88,7 @@ export class ConsentGate implements HookGate {
     const objectToFault = (error: unknown) =>
       objectTo(`could not be looked at (${errorMessage(error)})`, false);
     try {
-      const reason = this.#consent
-        ? this.#consent.recheck(hook)
-        : 'could not be looked at, as what is allowed is not known';
+      const reason = check();
       return reason instanceof Promise ? reason.then(objectTo, objectToFault) : objectTo(reason);
     } catch (error) {
       return objectToFault(error);
@@ -122,25 +107,29 @@ export class ConsentGate implements HookGate {
     entries: readonly HookRegistryEntry[],
     ofProject: readonly HookRegistryEntry[],
   ): Promise<HookRegistryEntry[]> {
-    this.#consent = await this.config.getConsent();
-    for (const problem of this.#consent.problems) this.#warnOnce(problem);
+    const consent = await this.config.getConsent();
+    for (const problem of consent.problems) this.#warnOnce(problem);
     const hooks = ofProject.map(toProjectHook);
-    const reviews = await this.#consent.review(hooks);
+    const reviews = await consent.review(hooks);
     this.#skips = new Map();
     this.#standIns.clear();
     const admitted = new Map(
       ofProject.map((entry, index) => {
         const [hook, review] = [hooks[index], reviews[index]];
         if (!hook || !review) throw new RangeError('There must be one review for each hook');
-        return [entry, this.#admitReviewed(entry, hook, review)] as const;
+        const admission = this.#admitReviewed(entry, review, () => consent.recheck(hook));
+        return [entry, admission] as const;
       }),
     );
     this.#warnOfSkips();
-    const planned = [...admitted.values(), ...this.#standIns.values()];
+    const planned = [
+      ...admitted.values(),
+      ...Array.from(this.#standIns.values(), ({ guard }) => guard),
+    ];
     this.#guards = planned.filter(
       ({ enabled, config, eventName }) => enabled && failsClosed(config, eventName),
     );
-    this.#isSettled = !reviews.some(({ isTemporary }) => isTemporary);
+    this.isSettled = !reviews.some(({ isTemporary }) => isTemporary);
     this.#warnOfNew(reviews.filter(({ status }) => status === 'new').length);
     return entries.map((entry) => admitted.get(entry) ?? entry);
   }
@@ -194,14 +183,10 @@ export class ConsentGate implements HookGate {
     this.logger.warn(message);
   }
 
-  #admitReviewed(
-    entry: HookRegistryEntry,
-    hook: ProjectHook,
-    review: ConsentReview,
-  ): HookRegistryEntry {
+  #admitReviewed(entry: HookRegistryEntry, review: ConsentReview, check: Check): HookRegistryEntry {
     const { status, reason = '', previous } = review;
     if (status === 'allowed') {
-      this.#hooks.set(entry.config, hook);
+      this.#checks.set(entry.config, check);
       return { ...entry, review };
     }
     const guard = previous && guardAsAllowed(entry, previous.definition);
@@ -209,10 +194,10 @@ export class ConsentGate implements HookGate {
     // The user relied on this guard, and it cannot be asked: so it is planned where it was, and denies.
     if (counts && isSameDefinition(previous, review.item)) {
       this.#keepSkip(entry, `${reason}, and blocks what it guarded`);
-      this.#hooks.set(entry.config, hook);
+      this.#checks.set(entry.config, check);
       return { ...entry, review, enabled: true, skipped: undefined };
     }
-    const standIn = counts ? this.#standInOf(guard, previous, entry, { hook, reason }) : undefined;
+    const standIn = counts ? this.#standInOf(guard, previous, entry, { check, reason }) : undefined;
     const blocks = standIn
       ? `, and what "${shortIdentity(standIn.config)}" guarded is blocked`
       : '';
@@ -226,19 +211,16 @@ export class ConsentGate implements HookGate {
     guard: HookRegistryEntry,
     { digest }: ConsentItem,
     { config }: HookRegistryEntry,
-    { hook, reason }: { readonly hook: ProjectHook; readonly reason: string },
+    { check, reason }: { readonly check: Check; readonly reason: string },
   ): HookRegistryEntry {
-    const known = this.#standIns.get(digest);
-    const standIn = known ?? guard;
-    this.#standIns.set(digest, standIn);
-    const denial = this.#denials.get(standIn.config);
-    if (denial) denial.names.push(shortIdentity(config));
-    else if (known === undefined && commandKey(guard.config) === commandKey(config)) {
-      this.#hooks.set(guard.config, hook);
-    } else if (known === undefined) {
-      this.#denials.set(guard.config, { guard, reason, names: [shortIdentity(config)] });
+    const standIn = this.#standIns.get(digest) ?? { guard, reason, names: [] };
+    if (!this.#standIns.has(digest)) {
+      this.#standIns.set(digest, standIn);
+      const isSame = commandKey(guard.config) === commandKey(config);
+      this.#checks.set(guard.config, isSame ? check : () => denialReason(standIn));
     }
-    return standIn;
+    standIn.names.push(shortIdentity(config));
+    return standIn.guard;
   }
 
   #isOff(guard: HookRegistryEntry): boolean {
@@ -263,15 +245,19 @@ export class ConsentGate implements HookGate {
   }
 }
 
-/** Why a guard denies that is not there as it was allowed. */
-interface Denial {
+/** Why something must not start now, as the end of "The hook …". */
+type Check = () => string | undefined | Promise<string | undefined>;
+
+/** A guard that was allowed and that the project has replaced: it never starts, and denies. */
+interface StandIn {
   readonly guard: HookRegistryEntry;
+  /** What is wrong with the first hook in its place. */
   readonly reason: string;
   /** Of the hooks in its place. */
   readonly names: string[];
 }
 
-function denialReason({ guard, reason, names }: Denial): string {
+function denialReason({ guard, reason, names }: StandIn): string {
   const others = names
     .filter((name) => name !== shortIdentity(guard.config))
     .slice(0, MAX_WARNINGS);

@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import { commandLine } from '../protocol/identity.js';
+import { forbiddenVariables } from '../run/hookEnvironment.js';
+import { MAX_EXPRESSION_LENGTH } from '../util/limitedRegExp.js';
 import { isRecord } from '../util/records.js';
 import type { CommandHookConfig, HookDefinition, HookEventName } from '../protocol/types.js';
 import type { ConsentClass, ConsentItem, FileDigests } from '../hooks/entry.js';
@@ -92,4 +95,18 @@ function sortKeys<T>(value: T): T {
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);
   const sorted = entries.toSorted(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(sorted.map(([key, item]) => [key, sortKeys(item)])) as T;
+}
+
+/** Longer commands of a project are refused: nobody reads them, and each is looked at before anybody allows it. */
+const MAX_COMMAND_BYTES = 64 * 1024;
+
+/** Why a hook of a project must not run whoever trusts it; `undefined` for one that may. */
+export function harmOf({ group: { matcher = '' }, config }: ProjectHook): string | undefined {
+  const forbidden = forbiddenVariables(config.env);
+  if (forbidden !== undefined) return forbidden;
+  if (Buffer.byteLength(commandLine(config)) > MAX_COMMAND_BYTES) {
+    return 'its command is longer than 64 KB; put it into a script';
+  }
+  if (matcher.length <= MAX_EXPRESSION_LENGTH) return undefined;
+  return `its matcher is longer than ${MAX_EXPRESSION_LENGTH} characters; simplify it`;
 }

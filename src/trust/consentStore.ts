@@ -4,16 +4,16 @@ import { isRecord } from '../util/records.js';
 import { requireHome } from '../util/homeDirectory.js';
 import { tidyTexts } from './allowedTexts.js';
 import { whileLocked } from '../util/fileLock.js';
-import { readJsonFile } from '../util/jsonFile.js';
+import { readJsonFile } from '../util/guardedFile.js';
 import { writeAtomically } from '../util/writeAtomically.js';
-import { digestOf } from './consentItem.js';
+import { digestOf, sha256 } from './consentItem.js';
 import type { ConsentItem } from '../hooks/entry.js';
 
 /** What somebody has allowed, by the real path of the project. */
 export type Consents = ReadonlyMap<string, readonly ConsentItem[]>;
 
 /** What was read of a file that allows something, or why it allows nothing. */
-export type ConsentReading<T> =
+type ConsentReading<T> =
   | { readonly content: T; readonly refusal?: undefined; readonly isTemporary?: undefined }
   | {
       readonly content?: undefined;
@@ -49,7 +49,7 @@ export class AllowedItems {
 /** The form in which consents are written now: since the second one, they hold a class. */
 export const FORM = 2;
 
-export function isKnownVersion(version: unknown): boolean {
+function isKnownVersion(version: unknown): boolean {
   return version === 1 || version === FORM;
 }
 
@@ -74,7 +74,7 @@ export async function readConsents(file: string): Promise<ConsentReading<Consent
   };
 }
 
-export function refusalOf(
+function refusalOf(
   file: string,
   { reason, isShortage }: { readonly reason: string; readonly isShortage?: boolean },
 ): ConsentReading<never> {
@@ -112,8 +112,35 @@ async function replaceConsents(
   await tidyTexts(file, project, items, projects.values());
 }
 
+/** The lock of a project: what may run there, for machines that know the digest of this very file. */
+export function lockFileIn(project: string): string {
+  return join(project, '.llxprt', 'hooks.lock');
+}
+
+/**
+ * Reads what a lock allows.
+ *
+ * @param trusted the digest of the lock's bytes, from outside of the project
+ */
+export async function readLock(
+  project: string,
+  trusted: string,
+): Promise<ConsentReading<readonly ConsentItem[]>> {
+  const file = lockFileIn(project);
+  const reading = await readJsonFile(file, { groupMayWrite: true });
+  if (reading.status === 'missing') return { refusal: `${file} does not exist` };
+  if (reading.status === 'refused') return refusalOf(file, reading);
+  const actual = sha256(reading.text);
+  if (actual !== trusted.trim().toLowerCase()) {
+    return { refusal: `${file} is ${actual}, not ${trusted}` };
+  }
+  const { version, items } = reading.status === 'read' ? reading.value : {};
+  if (!isKnownVersion(version)) return { refusal: `${file} is not a lock` };
+  return { content: readItems(items) };
+}
+
 /** The valid items of a list from a file. One whose digest is that of something else is left out, and allows nothing. */
-export function readItems(list: unknown): ConsentItem[] {
+function readItems(list: unknown): ConsentItem[] {
   if (!Array.isArray(list)) return [];
   return list.filter(isItem).filter((item) => item.digest === digestOf(item));
 }

@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, type Dirent, type Stats } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { readdirSync, readlinkSync, type Dirent, type Stats } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { findObjection } from '../util/guardedFile.js';
 import { piecesOf, reasonOf, withRegularFile } from '../util/guardedRead.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { isShortage } from '../util/descriptors.js';
 import type { FileDigests } from '../hooks/entry.js';
 import { withMode } from './consentItem.js';
-import { linkStatsOf, targetOf, watchFolder, type FileWatch, type Found } from './fileWatch.js';
 import { NotPinned } from './hookScript.js';
-import { isInside } from '../util/paths.js';
+import { isInside, linkStatsOf, orUndefined, realPathOf, stampOf } from '../util/paths.js';
 import { OverBudget, type ReviewBudget } from './reviewBudget.js';
 
 /** A folder that consent covers as a whole, as it is now. */
@@ -19,8 +18,24 @@ export interface CoveredFolder {
   readonly files: FileDigests;
   /** Why nothing of it must run, whatever anybody allows. */
   readonly refusal?: string;
-  readonly watch: FileWatch;
+  /**
+   * Whether all is as it was, as far as the system says. Takes a few µs for each file, once for the hooks of an event
+   * that start together.
+   */
+  readonly isUnchanged: () => boolean;
 }
+
+/** A file or folder of the project. */
+interface Found {
+  readonly path: string;
+  readonly real: string;
+  readonly isFile: boolean;
+  /** Of `real`, before it was read. */
+  readonly stats: Stats | undefined;
+}
+
+/** Files that changed this many ms ago cannot change again without another time stamp: clocks of file systems are coarse. */
+const SETTLING_MS = 1000;
 
 const MAX_FILES = 1000;
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -58,6 +73,7 @@ export class FolderCoverage {
   }
 
   async #read(folder: string, ignoresCompiled: boolean): Promise<CoveredFolder> {
+    const startedAt = Date.now();
     const found = this.#walk(folder, ignoresCompiled);
     const files: [string, string][] = [];
     let refusal: string | undefined;
@@ -76,7 +92,7 @@ export class FolderCoverage {
       folder: this.show(folder),
       files: Object.fromEntries(files.toSorted(([a], [b]) => (a < b ? -1 : 1))),
       ...(refusal !== undefined && { refusal }),
-      watch: watchFolder(folder, found),
+      isUnchanged: watch(folder, found, startedAt),
     };
   }
 
@@ -155,4 +171,36 @@ function digestFile(file: string, budget: ReviewBudget): Promise<string> {
     for await (const piece of piecesOf(file, handle, { end: size })) hash.update(piece);
     return `sha256:${hash.digest('hex')}`;
   });
+}
+
+/** @param folder that no link leads to, among what was `found` */
+function watch(folder: string, found: readonly Found[], startedAt: number): () => boolean {
+  // By the stamp that programs cannot set.
+  const changedAt = Math.max(...found.map(({ stats }) => stats?.ctimeMs ?? 0));
+  if (changedAt >= startedAt - SETTLING_MS) return () => false;
+  const stamps = new Map<string, string>();
+  for (const { path, real, stats } of found) {
+    if (path !== real) stamps.set(path, stampOf(linkStatsOf(path)));
+    stamps.set(real, stampOf(stats));
+  }
+  let isSameNow = false;
+  return () => {
+    if (isSameNow) return true;
+    isSameNow =
+      realPathOf(folder) === folder &&
+      [...stamps].every(([path, stamp]) => stampOf(linkStatsOf(path)) === stamp);
+    queueMicrotask(() => (isSameNow = false));
+    return isSameNow;
+  };
+}
+
+/**
+ * The path without links; `undefined` where it leads to nothing, or a link of its name leads to another link. What leads
+ * through `/proc/self` would be something else to the hook.
+ */
+function targetOf(path: string): string | undefined {
+  const real = realPathOf(path);
+  if (real === path) return path;
+  const text = orUndefined(() => readlinkSync(path));
+  return text !== undefined && resolve(dirname(path), text) === real ? real : undefined;
 }

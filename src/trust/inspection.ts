@@ -1,8 +1,8 @@
 import { errorMessage } from '../util/errorMessage.js';
-import { harmOf } from './harm.js';
 import { isShortage } from '../util/descriptors.js';
 import { safeSearchPath } from '../process/command/findProgram.js';
 import {
+  harmOf,
   itemOfHook,
   itemOfModule,
   itemOfSettings,
@@ -11,9 +11,8 @@ import {
 } from './consentItem.js';
 import type { ConsentItem } from '../hooks/entry.js';
 import { FolderCoverage, type CoveredFolder } from './coveredFiles.js';
-import { FileWatch } from './fileWatch.js';
 import { findScript, NotPinned, type HookPlace } from './hookScript.js';
-import { OverBudget, ReviewBudget, type ReviewLimits } from './reviewBudget.js';
+import { OverBudget, ReviewBudget } from './reviewBudget.js';
 import { hostEnvironment } from '../util/requester.js';
 
 /** An item as it is now, or why it must not run whatever anybody allows. */
@@ -26,13 +25,9 @@ export interface Inspection {
   readonly covers: string;
   /** Names of the scripts that it starts. */
   readonly scripts: readonly string[];
-  readonly watch: FileWatch;
-  /** Whether a later change would change a time stamp: clocks of file systems are coarse. */
-  readonly isSettled: boolean;
+  /** Whether looking again would surely tell the same. */
+  readonly isUnchanged: () => boolean;
 }
-
-/** Files that changed this many ms ago cannot change again without another time stamp. */
-const SETTLING_MS = 1000;
 
 /**
  * Looks at hooks with all files that consent to them covers, each by itself: one that cannot be looked at is refused.
@@ -44,15 +39,15 @@ const SETTLING_MS = 1000;
 export async function inspectHooks(
   hooks: readonly ProjectHook[],
   project: string,
-  limits?: ReviewLimits,
 ): Promise<Inspection[]> {
-  const budget = new ReviewBudget(limits);
-  const inspector = new HookInspector(project, budget);
+  const budget = new ReviewBudget();
+  const folders = new FolderCoverage(project, budget);
+  const place = { project, searchPath: safeSearchPath(hostEnvironment()['PATH'], project) };
   const inspections: Inspection[] = [];
   try {
     for (const hook of hooks) {
       budget.look();
-      inspections.push(await inspector.inspect(hook));
+      inspections.push(await inspectHook(hook, place, folders));
     }
     return inspections;
   } catch (error) {
@@ -69,10 +64,9 @@ export async function inspectModules(
   const folders = new FolderCoverage(project, new ReviewBudget());
   const inspections: Inspection[] = [];
   for (const module of modules) {
-    const startedAt = Date.now();
     try {
       const covered = await folders.digest(module.directory);
-      inspections.push(pinned(itemOfModule(module, covered.files), covered, startedAt));
+      inspections.push(pinned(itemOfModule(module, covered.files), covered));
     } catch (error) {
       const refusal =
         error instanceof NotPinned
@@ -92,42 +86,39 @@ export function inspectSettings(settings: Readonly<Record<string, unknown>>): In
   );
 }
 
-class HookInspector {
-  readonly #folders: FolderCoverage;
-  readonly #place: HookPlace;
-
-  constructor(project: string, budget: ReviewBudget) {
-    this.#folders = new FolderCoverage(project, budget);
-    this.#place = { project, searchPath: safeSearchPath(hostEnvironment()['PATH'], project) };
+/** @throws OverBudget */
+async function inspectHook(
+  hook: ProjectHook,
+  place: HookPlace,
+  folders: FolderCoverage,
+): Promise<Inspection> {
+  const harm = harmOf(hook);
+  if (harm !== undefined) return refused(itemOfHook(hook, NOTHING), harm);
+  try {
+    return await inspectScript(hook, place, folders);
+  } catch (error) {
+    if (error instanceof OverBudget) throw error;
+    if (error instanceof NotPinned) return open(hook, error.message);
+    const message = errorMessage(error);
+    if (!isShortage(error)) return open(hook, `cannot be looked at (${message})`);
+    const refusal = `it cannot be checked: ${message}`;
+    return { ...refused(itemOfHook(hook, NOTHING), refusal), isTemporary: true };
   }
+}
 
-  /** @throws OverBudget */
-  async inspect(hook: ProjectHook): Promise<Inspection> {
-    const harm = harmOf(hook);
-    if (harm !== undefined) return refused(itemOfHook(hook, NOTHING), harm);
-    try {
-      return await this.#inspectScript(hook);
-    } catch (error) {
-      if (error instanceof OverBudget) throw error;
-      if (error instanceof NotPinned) return open(hook, error.message);
-      const message = errorMessage(error);
-      if (!isShortage(error)) return open(hook, `cannot be looked at (${message})`);
-      const refusal = `it cannot be checked: ${message}`;
-      return { ...refused(itemOfHook(hook, NOTHING), refusal), isTemporary: true };
-    }
+async function inspectScript(
+  hook: ProjectHook,
+  place: HookPlace,
+  folders: FolderCoverage,
+): Promise<Inspection> {
+  const { path, folder, ignoresCompiled } = findScript(hook, place);
+  const covered = await folders.digest(folder, ignoresCompiled);
+  const script = folders.show(path);
+  if (!Object.hasOwn(covered.files, script) && covered.refusal === undefined) {
+    throw new NotPinned(`starts ${script}, which is not a file`);
   }
-
-  async #inspectScript(hook: ProjectHook): Promise<Inspection> {
-    const startedAt = Date.now();
-    const { path, folder, ignoresCompiled } = findScript(hook, this.#place);
-    const covered = await this.#folders.digest(folder, ignoresCompiled);
-    const script = this.#folders.show(path);
-    if (!Object.hasOwn(covered.files, script) && covered.refusal === undefined) {
-      throw new NotPinned(`starts ${script}, which is not a file`);
-    }
-    const item = itemOfHook(hook, { class: 'pinned', files: covered.files });
-    return pinned(item, covered, startedAt, [script]);
-  }
+  const item = itemOfHook(hook, { class: 'pinned', files: covered.files });
+  return pinned(item, covered, [script]);
 }
 
 const NOTHING = { class: 'open', files: {} } as const;
@@ -138,26 +129,18 @@ function refused(item: ConsentItem, refusal: string): Inspection {
 
 function open(hook: ProjectHook, why: string): Inspection {
   const covers = `only its definition is covered: what it runs may change unasked, because it ${why}`;
-  return { ...withoutFiles(itemOfHook(hook, NOTHING), covers), isSettled: true };
+  return { ...withoutFiles(itemOfHook(hook, NOTHING), covers), isUnchanged: () => true };
 }
 
 function withoutFiles(item: ConsentItem, covers: string): Inspection {
-  return { item, covers, scripts: [], watch: new FileWatch(), isSettled: false };
+  return { item, covers, scripts: [], isUnchanged: () => false };
 }
 
 function pinned(
   item: ConsentItem,
-  { folder, refusal, watch }: CoveredFolder,
-  startedAt: number,
+  { folder, refusal, isUnchanged }: CoveredFolder,
   scripts: readonly string[] = [],
 ): Inspection {
   const covers = `its definition and every file of ${JSON.stringify(`${folder}/`)} are covered; what its script loads or starts from elsewhere is not`;
-  return {
-    item,
-    refusal,
-    covers,
-    scripts,
-    watch,
-    isSettled: watch.changedAt < startedAt - SETTLING_MS,
-  };
+  return { item, refusal, covers, scripts, isUnchanged };
 }

@@ -1,4 +1,4 @@
-import { onDemand } from '../util/onDemand.js';
+import { onDemand } from '../util/descriptors.js';
 import type { ConsentOptions, HookConsent } from './consent.js';
 
 const loadConsent = onDemand(() => import('./consent.js'));

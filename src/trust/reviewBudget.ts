@@ -1,7 +1,7 @@
 import { startStopwatch } from '../util/stopwatch.js';
 
 /** How much a project may make its review look at. */
-export interface ReviewLimits {
+interface ReviewLimits {
   /** Places in the file system. */
   readonly places: number;
   /** Bytes of files. */
@@ -11,7 +11,7 @@ export interface ReviewLimits {
 }
 
 /** More than any project needs, and little enough for a start with a hostile one to take no more than 2 s. */
-export const REVIEW_LIMITS: ReviewLimits = { places: 50_000, bytes: 64 * 1024 * 1024, time: 1000 };
+const REVIEW_LIMITS: ReviewLimits = { places: 50_000, bytes: 64 * 1024 * 1024, time: 1000 };
 
 /** A project that wants more to be looked at than the limits allow; the message completes "the project …". */
 export class OverBudget extends Error {

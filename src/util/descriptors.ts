@@ -44,3 +44,21 @@ export function isShortage(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return code === 'EMFILE' || code === 'ENFILE';
 }
+
+/**
+ * Loads a module at the first call. Only while there are descriptors for it, since Node keeps a load that failed for
+ * the rest of the process; so the next call tries again.
+ *
+ * @returns what loads it; rejects with the system's error (EMFILE or ENFILE) when there are too few descriptors
+ */
+export function onDemand<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined;
+  return async () => {
+    if (!loading) {
+      assertDescriptorHeadroom();
+      loading = load();
+      loading.catch(() => (loading = undefined));
+    }
+    return loading;
+  };
+}

@@ -1,9 +1,18 @@
 import { constants, type Stats } from 'node:fs';
+import { userInfo } from 'node:os';
 import { errorCode, errorMessage } from './errorMessage.js';
-import { readText, RefusedFile, withRegularFile, type ReadLimits } from './guardedRead.js';
-import { isPrivateGroup } from './privateGroup.js';
+import {
+  readText,
+  readTextSync,
+  RefusedFile,
+  withRegularFile,
+  type ReadLimits,
+} from './guardedRead.js';
 import { quoteWord } from './quoteWord.js';
-import { isShortage } from './descriptors.js';
+import { describe } from './checks.js';
+import { isShortage, onDemand, waitForDescriptors } from './descriptors.js';
+import type { JsonDocument, Position } from './jsonDocument.js';
+import { isRecord } from './records.js';
 
 export type GuardedReading =
   | { readonly status: 'read'; readonly text: string }
@@ -92,4 +101,97 @@ function explainFailure(error: unknown): GuardedReading {
     reason: `it cannot be read (${errorMessage(error)}); make it readable, or remove it`,
     isShortage: isShortage(error),
   };
+}
+
+export type JsonReading =
+  | {
+      readonly status: 'read';
+      readonly value: Record<string, unknown>;
+      readonly document: JsonDocument;
+      readonly text: string;
+    }
+  | {
+      /** It is no JSON, or no object. */
+      readonly status: 'invalid';
+      readonly reason: string;
+      readonly position: Position;
+      readonly text: string;
+    }
+  | Exclude<GuardedReading, { status: 'read' }>;
+
+const loadParser = onDemand(() => import('./jsonDocument.js'));
+
+/**
+ * Reads a JSON file that holds an object, with comments and trailing commas, unless somebody else could have written
+ * it; see `readGuardedFile`.
+ *
+ * @param file absolute path
+ * @param what completes "expected …"
+ * @returns never rejects
+ */
+export async function readJsonFile(
+  file: string,
+  options: GuardedFileOptions,
+  what = 'an object',
+): Promise<JsonReading> {
+  const reading = await readGuardedFile(file, options);
+  if (reading.status !== 'read') return reading;
+  try {
+    const { text } = reading;
+    const { parseJsonDocument } = await waitForDescriptors(loadParser);
+    const document = parseJsonDocument(text);
+    const { value, syntaxError } = document;
+    if (isRecord(value)) return { status: 'read', value, document, text };
+    const reason = syntaxError
+      ? `not valid JSON: ${syntaxError.message}`
+      : `expected ${what}, got ${describe(value)}`;
+    return { status: 'invalid', reason, position: syntaxError ?? document.locate([]), text };
+  } catch (error) {
+    const reason = `it cannot be read (${errorMessage(error)})`;
+    return { status: 'refused', reason, isShortage: isShortage(error) };
+  }
+}
+
+/** A user, and the two files in which a Unix system keeps its users and groups. */
+interface KnownUsers {
+  readonly username: string;
+  readonly uid: number;
+  /** The group in which the user's files are made. */
+  readonly gid: number;
+  /** The text of `/etc/passwd`. */
+  readonly passwd: string;
+  /** The text of `/etc/group`. */
+  readonly group: string;
+}
+
+/**
+ * Whether a group is the current user's alone, as where each user has a group of the same name and files are made with
+ * `umask 002`. Not for root, whose files everybody relies on. Where it cannot be told, it is not.
+ *
+ * @param findUsers what is known of users. Default: what this system says
+ */
+export function isPrivateGroup(gid: number, findUsers = readUsers): boolean {
+  try {
+    const { username, uid, gid: own, passwd, group } = findUsers();
+    if (uid === 0 || gid !== own) return false;
+    const entries = rowsOf(group).filter(([, , id]) => id === String(gid));
+    const isTheirs = entries.every(
+      ([name, , , members = '']) => name === username && (members === '' || members === username),
+    );
+    const others = rowsOf(passwd).filter(
+      ([name, , , id]) => id === String(gid) && name !== username,
+    );
+    return entries.length > 0 && isTheirs && others.length === 0;
+  } catch {
+    return false;
+  }
+}
+
+function readUsers(): KnownUsers {
+  const [passwd, group] = [readTextSync('/etc/passwd'), readTextSync('/etc/group')];
+  return { ...userInfo(), passwd, group };
+}
+
+function rowsOf(text: string): string[][] {
+  return text.split('\n').map((line) => line.split(':'));
 }

@@ -51,9 +51,10 @@ const OWN_FLAGS = O_RDWR | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW;
  */
 export async function readBytes(file: string, limits: ReadLimits = {}): Promise<Buffer> {
   const reading = withRegularFile(file, limits, async (handle, { size }) => {
-    const bytes = new Bytes(file, limits, size);
-    while (bytes.add((await handle.read(bytes.chunk(), 0)).bytesRead));
-    return bytes.all();
+    const bytes = gather(file, limits, size);
+    let step = bytes.next();
+    while (!step.done) step = bytes.next((await handle.read(step.value, 0)).bytesRead);
+    return step.value;
   });
   return inTime(file, reading);
 }
@@ -64,9 +65,10 @@ export function readBytesSync(file: string, limits: ReadLimits = {}): Buffer {
   try {
     const stats = fstatSync(descriptor);
     check(file, stats, limits);
-    const bytes = new Bytes(file, limits, stats.size);
-    while (bytes.add(readSync(descriptor, bytes.chunk())));
-    return bytes.all();
+    const bytes = gather(file, limits, stats.size);
+    let step = bytes.next();
+    while (!step.done) step = bytes.next(readSync(descriptor, step.value));
+    return step.value;
   } finally {
     closeSync(descriptor);
   }
@@ -107,7 +109,8 @@ export async function* readPieces(
   try {
     yield* piecesOf(file, handle, range);
   } finally {
-    await close(file, handle);
+    // Closing waits for what is being read.
+    await inTime(file, handle.close());
   }
 }
 
@@ -143,7 +146,8 @@ export async function withRegularFile<T>(
   try {
     return await work(handle, stats);
   } finally {
-    await close(file, handle);
+    // Closing waits for what is being read.
+    await inTime(file, handle.close());
   }
 }
 
@@ -173,22 +177,21 @@ async function openAndCheck(file: string, limits: ReadLimits, flags: number) {
   }
 }
 
-/** This waits for what is being read. */
-function close(file: string, handle: FileHandle): Promise<void> {
-  return inTime(file, handle.close());
-}
-
-function check(file: string, stats: Stats, { maxBytes, objectTo }: ReadLimits): void {
+function check(
+  file: string,
+  stats: Stats,
+  { maxBytes = DEFAULT_MAX_BYTES, objectTo }: ReadLimits,
+): void {
   if (!stats.isFile()) {
     const kind = stats.isDirectory() ? 'a directory' : 'no regular file';
     throw new RefusedFile(file, `it is ${kind}; put a file there, or remove it`);
   }
   const objection = objectTo?.(stats);
   if (objection !== undefined) throw new RefusedFile(file, objection);
-  if (stats.size > (maxBytes ?? DEFAULT_MAX_BYTES)) throw tooLarge(file, maxBytes);
+  if (stats.size > maxBytes) throw tooLarge(file, maxBytes);
 }
 
-function tooLarge(file: string, maxBytes = DEFAULT_MAX_BYTES): RefusedFile {
+function tooLarge(file: string, maxBytes: number): RefusedFile {
   const limit = `${maxBytes.toLocaleString('en')} bytes`;
   return new RefusedFile(
     file,
@@ -203,44 +206,29 @@ function tooSlow(file: string): RefusedFile {
   );
 }
 
-/** What a file has given so far. Files of the system say that they are empty, and those that grow say too little. */
-class Bytes {
-  readonly #pieces: Buffer[] = [];
-  readonly #until = performance.now() + READ_MS;
-  #length = 0;
-  #next: Buffer;
-
-  constructor(
-    private readonly file: string,
-    private readonly limits: ReadLimits,
-    size: number,
-  ) {
-    // With room for one more, of which there is to be none.
-    this.#next = Buffer.allocUnsafe(size + 1);
+/**
+ * Yields where to read to, is told how many bytes that were, and returns all of them. Files of the system say that they
+ * are empty, and those that grow say too little.
+ */
+function* gather(
+  file: string,
+  { maxBytes = DEFAULT_MAX_BYTES }: ReadLimits,
+  size: number,
+): Generator<Buffer, Buffer, number> {
+  const until = performance.now() + READ_MS;
+  const pieces: Buffer[] = [];
+  let length = 0;
+  // With room for one more, of which there is to be none.
+  let next = Buffer.allocUnsafe(size + 1);
+  for (let count = yield next; count > 0; count = yield next) {
+    pieces.push(next.subarray(0, count));
+    length += count;
+    if (length > maxBytes) throw tooLarge(file, maxBytes);
+    if (performance.now() > until) throw tooSlow(file);
+    next = count < next.length ? next.subarray(count) : Buffer.allocUnsafe(CHUNK_BYTES);
   }
-
-  chunk(): Buffer {
-    return this.#next;
-  }
-
-  /** @returns whether there may be more */
-  add(bytesRead: number): boolean {
-    if (bytesRead === 0) return false;
-    this.#pieces.push(this.#next.subarray(0, bytesRead));
-    this.#length += bytesRead;
-    if (this.#length > (this.limits.maxBytes ?? DEFAULT_MAX_BYTES)) {
-      throw tooLarge(this.file, this.limits.maxBytes);
-    }
-    if (performance.now() > this.#until) throw tooSlow(this.file);
-    const left = this.#next.subarray(bytesRead);
-    this.#next = left.length > 0 ? left : Buffer.allocUnsafe(CHUNK_BYTES);
-    return true;
-  }
-
-  all(): Buffer {
-    const [first] = this.#pieces;
-    return this.#pieces.length === 1 && first ? first : Buffer.concat(this.#pieces);
-  }
+  const [first] = pieces;
+  return pieces.length === 1 && first ? first : Buffer.concat(pieces);
 }
 
 async function inTime<T>(file: string, work: Promise<T>): Promise<T> {

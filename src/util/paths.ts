@@ -1,6 +1,5 @@
-import { realpathSync, statSync, type Stats } from 'node:fs';
-import { lstat, realpath } from 'node:fs/promises';
-import { basename, dirname, join, sep } from 'node:path';
+import { lstatSync, realpathSync, statSync, type Stats } from 'node:fs';
+import { sep } from 'node:path';
 
 /** Whether a path is a directory, or below it. Both are absolute, and links in them are not resolved. */
 export function isInside(path: string, directory: string): boolean {
@@ -19,6 +18,18 @@ export function statsOf(path: string): Stats | undefined {
   return orUndefined(() => statSync(path, { throwIfNoEntry: false }));
 }
 
+/** Of a link itself; `undefined` where there is nothing, or it cannot be looked at. */
+export function linkStatsOf(path: string): Stats | undefined {
+  return orUndefined(() => lstatSync(path, { throwIfNoEntry: false }));
+}
+
+/** What changes whenever a file or a folder does, without reading it. Empty for nothing. */
+export function stampOf(stats: Stats | undefined): string {
+  if (!stats) return '';
+  const { dev, ino, size, mtimeMs, ctimeMs } = stats;
+  return `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}`;
+}
+
 /** What `look` returns; `undefined` where it throws. */
 export function orUndefined<T>(look: () => T): T | undefined {
   try {
@@ -26,26 +37,4 @@ export function orUndefined<T>(look: () => T): T | undefined {
   } catch {
     return undefined;
   }
-}
-
-/**
- * The path without links of what is there, or could be created; `undefined` where a link leads to nothing.
- *
- * @throws the file system's error when a directory on the way cannot be examined
- */
-export async function realpathOfNearestExisting(absolute: string): Promise<string | undefined> {
-  const real = await realpath(absolute).catch(missingAsUndefined);
-  if (real !== undefined) return real;
-  const found = await lstat(absolute).catch(missingAsUndefined);
-  if (found?.isSymbolicLink()) return undefined;
-  // Somebody has just made it.
-  if (found) return realpathOfNearestExisting(absolute);
-
-  const parent = await realpathOfNearestExisting(dirname(absolute));
-  return parent === undefined ? undefined : join(parent, basename(absolute));
-}
-
-/** For `catch`: there is nothing at the path. */
-export function missingAsUndefined(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
 }

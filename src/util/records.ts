@@ -74,16 +74,6 @@ function copyLevels(value: unknown, levels: number): unknown {
   return copy;
 }
 
-/** Freezes the plain objects and arrays of a value, on all levels. */
-export function freezeData<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  const prototype: unknown = Array.isArray(value) ? null : Object.getPrototypeOf(value);
-  if (prototype !== null && prototype !== Object.prototype) return value;
-  Object.freeze(value);
-  for (const field of Object.values(value)) freezeData(field);
-  return value;
-}
-
 /** Assigning `__proto__` would set the prototype. */
 function defineField(target: object, key: string, value: unknown): void {
   Object.defineProperty(target, key, {

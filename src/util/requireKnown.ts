@@ -13,10 +13,11 @@ export type OptionNames<T> = Readonly<Record<keyof Required<T>, true>>;
 export function requireKnown(
   what: string,
   options: object,
-  known: Readonly<Record<string, true>>,
+  known: Readonly<Record<string, unknown>>,
 ): void {
   for (const name in options) {
-    if (known[name] === true || (options as Record<string, unknown>)[name] === undefined) continue;
+    if (Object.hasOwn(known, name) || (options as Record<string, unknown>)[name] === undefined)
+      continue;
     const names = Object.keys(known);
     const nearest = nearestName(name, names);
     const advice =

@@ -3,7 +3,7 @@ import { errorMessage } from '../util/errorMessage.js';
 import { forbiddenVariables } from '../run/hookEnvironment.js';
 import { SCALAR_FIELDS } from '../config/settings/settingsKeys.js';
 import { nearestName } from '../util/suggestName.js';
-import { unicodeName } from '../util/unicodeName.js';
+import { unicodeName } from './readCommand.js';
 import { dialects } from '../dialects/dialects.js';
 import { requireNoReferences } from '../dialects/foreignKeys.js';
 import { events } from '../protocol/events.js';

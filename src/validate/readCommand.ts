@@ -8,7 +8,6 @@ import {
   type WordPart,
 } from 'unbash';
 import { expandCommand, expandWord, referenceValues, scopeOf } from '../shell/expandCommand.js';
-import { unicodeName } from '../util/unicodeName.js';
 
 /** A hook's command as it was written: for a shell, or a program with its arguments. */
 export interface WrittenCommand {
@@ -154,4 +153,9 @@ function findSingleQuoted(script: ParsedScript): string[] {
   const nodes: SyntaxNode[] = [script];
   for (const node of nodes) forEachChild(node, (child) => nodes.push(child));
   return nodes.flatMap((node) => (node.type === 'SingleQuoted' ? [node.value] : []));
+}
+
+/** A character that a message cannot show as it is, such as `U+202E`. */
+export function unicodeName(character: string): string {
+  return `U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;
 }

@@ -13,7 +13,7 @@ const MAY_OPEN: Readonly<Record<string, { readonly uses: string; readonly why: s
   'src/util/stopwatch.ts': { uses: 'readFileSync', why: 'reads /proc, of its own thread' },
   'src/cli/resident/inheritance.ts': { uses: 'readFileSync', why: 'reads /proc' },
   'src/process/command/processTable.ts': { uses: 'readFileSync', why: 'reads /proc' },
-  'src/util/privateGroup.ts': { uses: 'readFileSync', why: "reads /etc/passwd, which is root's" },
+
   'src/util/descriptors.ts': {
     uses: 'openSync',
     why: 'counts descriptors with /dev/null, and reads none',

@@ -1,4 +1,4 @@
-import { diffLines } from '../../src/util/lineDiff.js';
+import { diffLines } from '../../src/trace/diff.js';
 import { toOneLine, toVisible, withoutBreaks } from '../../src/cli/shared/terminal.js';
 import { secretMasker } from '../../src/run/hookEnvironment.js';
 import { readHookOutput } from '../../src/protocol/readHookOutput.js';

@@ -14,7 +14,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { HookConsent } from '../../src/trust/consent.js';
-import { writeLock } from '../../src/trust/hooksLock.js';
+import { writeLock } from '../../src/cli/trust/writeLock.js';
 import { HookEventName } from '../../src/protocol/types.js';
 import { digestOf, withoutMode, type ProjectHook } from '../../src/trust/consentItem.js';
 import type { ConsentItem } from '../../src/hooks/entry.js';

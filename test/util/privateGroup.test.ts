@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPrivateGroup } from '../../src/util/privateGroup.js';
+import { isPrivateGroup } from '../../src/util/guardedFile.js';
 
 const me = {
   username: 'ann',

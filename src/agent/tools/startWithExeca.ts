@@ -11,8 +11,7 @@ import {
   type RunningCommand,
 } from '../../process/command/startCommand.js';
 import { watchHost } from '../../process/command/processGroup.js';
-import { assertDescriptorHeadroom } from '../../util/descriptors.js';
-import { onDemand } from '../../util/onDemand.js';
+import { assertDescriptorHeadroom, onDemand } from '../../util/descriptors.js';
 
 /** In the words of Node, which execa does not get to. */
 const NUL_GIVEN = Object.assign(new Error('There is a NUL character'), {

@@ -1,6 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { isInside, missingAsUndefined, realpathOfNearestExisting } from '../../util/paths.js';
+import { isInside } from '../../util/paths.js';
+import { missingAsUndefined, realpathOfNearestExisting } from './nearestExisting.js';
 import { printable, quote } from './printable.js';
 import { failed, invalid, type ToolFailure } from './toolFailure.js';
 

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { openPrivately } from '../../trace/privateFile.js';
 import { piecesOf, withRegularFile } from '../../util/guardedRead.js';
-import { readSpan } from '../../trace/readTrace.js';
+import { readSpan } from '../../trace/record.js';
 import type { FleetSpan } from '../../fleet/recordSubject.js';
 import { whileLocked } from '../../util/fileLock.js';
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { dialects } from '../../dialects/dialects.js';
 import { DIALECT_NAMES, type DialectName } from '../../protocol/types.js';
 import { findHome } from '../../util/homeDirectory.js';
-import { readJsonFile } from '../../util/jsonFile.js';
+import { readJsonFile } from '../../util/guardedFile.js';
 import { isRecord } from '../../util/records.js';
 import { askResident, clientFile, NO_RESIDENT } from '../resident/resident.js';
 import { foreignSettingsIn } from '../shared/foreignSettings.js';

@@ -1,6 +1,6 @@
 import { dialects } from '../../dialects/dialects.js';
 import type { DialectName } from '../../protocol/types.js';
-import { readJsonFile } from '../../util/jsonFile.js';
+import { readJsonFile } from '../../util/guardedFile.js';
 import { requireHome } from '../../util/homeDirectory.js';
 import { carryOver } from '../migrate/carryOver.js';
 import { planMove } from '../migrate/plan.js';

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { editSettings, planSettings } from '../shared/editSettings.js';
 import { findProgram } from '../../process/command/findProgram.js';
-import { diffLines } from '../../util/lineDiff.js';
+import { diffLines } from '../../trace/diff.js';
 import { suggestName } from '../../util/suggestName.js';
 import { printJson, printLine, printNotice, toOneLine, toVisible } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';

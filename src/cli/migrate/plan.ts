@@ -10,7 +10,7 @@ import { commandKey } from '../../run/sameCommand.js';
 import { parseHookDefinitions } from '../../hooks/hookSettings.js';
 import { formatPath } from '../../util/checks.js';
 import type { Position } from '../../util/jsonDocument.js';
-import { readJsonFile } from '../../util/jsonFile.js';
+import { readJsonFile } from '../../util/guardedFile.js';
 import { isRecord } from '../../util/records.js';
 import { foreignSettingsIn, type ForeignScope } from '../shared/foreignSettings.js';
 import { projectSettingsToWrite } from '../shared/projectFile.js';

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { foreignSettings } from '../shared/foreignSettings.js';
 import type { DialectName } from '../../protocol/types.js';
-import { readJsonFile } from '../../util/jsonFile.js';
+import { readJsonFile } from '../../util/guardedFile.js';
 import { carryOver, mayBlock } from './carryOver.js';
 
 /** Of each folder in which plugins lie. */

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { editJson, type JsonEdit } from './editJson.js';
 import type { Path } from '../../util/checks.js';
 import type { JsonDocument } from '../../util/jsonDocument.js';
-import { readJsonFile, type JsonReading } from '../../util/jsonFile.js';
+import { readJsonFile, type JsonReading } from '../../util/guardedFile.js';
 import { writeAtomically } from '../../util/writeAtomically.js';
 
 /** The text of a settings file before and after a change; empty where there is no file. */

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { dialects } from '../../dialects/dialects.js';
-import { readJsonFile } from '../../util/jsonFile.js';
+import { readJsonFile } from '../../util/guardedFile.js';
 import { isRecord } from '../../util/records.js';
 import { DIALECT_NAMES, type DialectName } from '../../protocol/types.js';
 import { isThere } from './projectRoot.js';

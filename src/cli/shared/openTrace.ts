@@ -1,4 +1,4 @@
-import { readTrace } from '../../trace/readTrace.js';
+import { readTrace } from './readTrace.js';
 import type { SpanRecord } from '../../trace/record.js';
 import { plural, printNotice } from './terminal.js';
 import { orUsageError } from './usageError.js';

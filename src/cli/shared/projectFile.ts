@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { findSettingsFiles, settingsFileIn } from '../../config/settings/settingsPlaces.js';
-import { isInside, realpathOfNearestExisting } from '../../util/paths.js';
+import { realpathOfNearestExisting } from '../../agent/tools/nearestExisting.js';
+import { isInside } from '../../util/paths.js';
 import { toOneLine } from './terminal.js';
 import { UsageError } from './usageError.js';
 

@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.js';
 import { settingsFileIn } from '../../config/settings/settingsPlaces.js';
 import { listModules, toProjectModule } from '../../extensions/extensionMiddleware.js';
 import type { JsonDocument, Position } from '../../util/jsonDocument.js';
-import { readJsonFile } from '../../util/jsonFile.js';
+import { readJsonFile } from '../../util/guardedFile.js';
 import { isRecord } from '../../util/records.js';
 import { SilentLogger } from './silentLogger.js';
 import { plural } from './terminal.js';

@@ -1,4 +1,4 @@
-import { diffLines } from '../../util/lineDiff.js';
+import { diffLines } from '../../trace/diff.js';
 import { paint, toVisible } from './terminal.js';
 
 /** Lines shown around a change. */

@@ -2,9 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findSettingsFiles } from '../../config/settings/settingsPlaces.js';
-import { statStamp } from '../../trust/fileWatch.js';
 import { errorMessage } from '../../util/errorMessage.js';
-import { statsOf } from '../../util/paths.js';
+import { stampOf, statsOf } from '../../util/paths.js';
 import type { WorkspaceOptions } from '../shared/options.js';
 import { plural, printLine, printNotice, toVisible } from '../shared/terminal.js';
 import { resolveWorkingDir, type Workspace } from '../shared/workspace.js';
@@ -76,7 +75,7 @@ async function takeStamps(
       : [resolve(settings)];
   const scripts = await findScripts(project, words);
   const files = [...tests, ...settingsFiles, ...scripts];
-  return new Map(files.map((file) => [file, statStamp(statsOf(file))]));
+  return new Map(files.map((file) => [file, stampOf(statsOf(file))]));
 }
 
 /** The words of all commands, without references to the project. */

@@ -1,9 +1,9 @@
 import { removeControls } from '../../protocol/sanitizeText.js';
 import type { FleetSpan } from '../../fleet/recordSubject.js';
-import { pointOf } from '../../trace/point.js';
+import { pointOf } from './point.js';
 import type { SpanRecord } from '../../trace/record.js';
 import type { SpanVerdict } from '../../trace/span.js';
-import type { StorySpan } from '../../trace/story.js';
+import type { StorySpan } from './story.js';
 import { paint, toOneLine, type TextStyle } from '../shared/terminal.js';
 
 const STYLES: Record<SpanVerdict, TextStyle> = {

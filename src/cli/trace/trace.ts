@@ -6,8 +6,8 @@ import { removeControls } from '../../protocol/sanitizeText.js';
 import { quoteWord } from '../../util/quoteWord.js';
 import { openPrivately } from '../../trace/privateFile.js';
 import type { SpanRecord } from '../../trace/record.js';
-import { followTrace } from '../../trace/readTrace.js';
-import { slowest, storyOf, type StorySpan } from '../../trace/story.js';
+import { followTrace } from '../shared/readTrace.js';
+import { slowest, storyOf, type StorySpan } from './story.js';
 import { lastBlock, openTrace } from '../shared/openTrace.js';
 import { watchInterruption } from '../shared/interruption.js';
 import type { NatsServerOptions } from '../shared/natsServer.js';
@@ -80,7 +80,7 @@ async function writePage(file: string, out: string, story: readonly StorySpan[])
   if (await isSameFile(out, file)) {
     throw new UsageError(`--html ${out} would overwrite the trace itself; name another file`);
   }
-  const { renderPage } = await import('../../trace/renderPage.js');
+  const { renderPage } = await import('./renderPage.js');
   const page = renderPage(story, path.basename(file), replayFrom(file));
   try {
     // The page is as private as the trace.

@@ -5,7 +5,7 @@ import type { HookConsent } from '../../trust/consent.js';
 import { compareItems } from '../../trust/consentChanges.js';
 import { sha256 } from '../../trust/consentItem.js';
 import { readBytes, reasonOf } from '../../util/guardedRead.js';
-import { diffLines } from '../../util/lineDiff.js';
+import { diffLines } from '../../trace/diff.js';
 import { paint, toVisible } from '../shared/terminal.js';
 
 /** Lines shown around a change. */

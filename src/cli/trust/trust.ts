@@ -1,6 +1,7 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import { HookConsent } from '../../trust/consent.js';
-import { lockFileIn, writeLock } from '../../trust/hooksLock.js';
+import { lockFileIn } from '../../trust/consentStore.js';
+import { writeLock } from './writeLock.js';
 import { warnIfOff } from '../shared/obstacles.js';
 import { requireInside } from '../shared/projectFile.js';
 import { printJson, printLine, printNotice, toVisible } from '../shared/terminal.js';

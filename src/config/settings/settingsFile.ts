@@ -2,9 +2,8 @@ import { countHooks, readHookDefinitions } from '../../hooks/hookSettings.js';
 import type { HookDefinitions, HookOrigin } from '../../protocol/types.js';
 import { formatPath, textOf, type Message, type Path } from '../../util/checks.js';
 import { fileError, type FileProblem, type SettingsFile } from '../../util/fileProblem.js';
-import type { GuardedFileOptions } from '../../util/guardedFile.js';
 import type { JsonDocument, Position } from '../../util/jsonDocument.js';
-import { readJsonFile, type JsonReading } from '../../util/jsonFile.js';
+import { readJsonFile, type GuardedFileOptions, type JsonReading } from '../../util/guardedFile.js';
 
 // Files of a project are read before anybody has allowed anything of it: larger ones, and more hooks, are refused.
 export const MAX_PROJECT_FILE_BYTES = 1024 * 1024;
@@ -83,7 +82,7 @@ export class FileCheck {
   readonly warn: Warn = (path, message, kind = 'value', position) => {
     if (this.#problems.length >= MAX_PROBLEMS) {
       this.#omitted += 1;
-      if (!this.#worstOmitted || isGrave(kind)) this.#worstOmitted = kind;
+      if (!this.#worstOmitted || GRAVE.has(kind)) this.#worstOmitted = kind;
       return;
     }
     const { scope, file } = this.source;
@@ -122,10 +121,6 @@ const GRAVE: ReadonlySet<FileProblem['kind']> = new Set([
   'unknown-event',
   'matcher-invalid',
 ]);
-
-function isGrave(kind: FileProblem['kind']): boolean {
-  return GRAVE.has(kind);
-}
 
 /** Why a file with too many hooks is refused; `undefined` for one with fewer. */
 export function findTooManyHooks(hooks: unknown): string | undefined {

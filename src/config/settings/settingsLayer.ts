@@ -73,17 +73,8 @@ async function parseLayer(
     check.warn,
   );
   const hooks = check.readHooks(value['hooks'] === undefined ? {} : value['hooks'], source);
-  const { objection: doubt, review } = await judgeScalars(source, scalars, options);
-  return {
-    source,
-    status: 'read',
-    review,
-    ...(doubt === undefined
-      ? splitEnableHooks(scalars, source, options)
-      : { scalars: {}, fallback: withholdUntrusted(scalars, doubt, check.warn) }),
-    hooks,
-    problems: check.problems(),
-  };
+  const counted = await weighScalars(source, scalars, options, check.warn);
+  return { source, status: 'read', ...counted, hooks, problems: check.problems() };
 }
 
 function isKey(key: string): boolean {
@@ -113,7 +104,29 @@ function withoutFleet(
   return others;
 }
 
-/** What comes of asking whether all that a file says counts. */
+/** What of a file's scalars counts, and how much. */
+async function weighScalars(
+  { scope, file }: SettingsFile,
+  scalars: Partial<Scalars>,
+  { trustProject, home }: LayerOptions,
+  warn: Warn,
+): Promise<Pick<Layer, 'scalars' | 'fallback' | 'review'>> {
+  if (scope !== 'project' || trustProject === true) return { scalars, fallback: {} };
+  const { objection, review }: Judgement =
+    trustProject === false
+      ? { objection: 'is not trusted' }
+      : await judgeScalars(file, scalars, home);
+  if (objection !== undefined) {
+    return { review, scalars: {}, fallback: withholdUntrusted(scalars, objection, warn) };
+  }
+  // Nobody is asked about `enableHooks: true` alone, so that consent to other keys must not make more of it.
+  const { enableHooks, ...others } = scalars;
+  return enableHooks
+    ? { review, scalars: others, fallback: { enableHooks } }
+    : { review, scalars, fallback: {} };
+}
+
+/** What comes of asking whether all that a project's file says counts. */
 interface Judgement {
   /** Completes "What this file sets …"; `undefined` where all of it counts. */
   readonly objection?: string;
@@ -121,12 +134,10 @@ interface Judgement {
 }
 
 async function judgeScalars(
-  { scope, file }: SettingsFile,
+  file: string,
   scalars: Partial<Scalars>,
-  { trustProject, home }: LayerOptions,
+  home: string | undefined,
 ): Promise<Judgement> {
-  if (scope !== 'project' || trustProject === true) return {};
-  if (trustProject === false) return { objection: 'is not trusted' };
   // Nearly every project says this. Nobody is to be asked about it alone, and it gives way to everybody else.
   const { enableHooks, ...others } = scalars;
   if (enableHooks !== false && Object.keys(others).length === 0) {
@@ -140,19 +151,6 @@ async function judgeScalars(
   } catch (error) {
     return { objection: `could not be compared with what is allowed (${errorMessage(error)})` };
   }
-}
-
-/** Nobody is asked about `enableHooks: true` alone, so that consent to other keys must not make more of it. */
-function splitEnableHooks(
-  { enableHooks, ...others }: Partial<Scalars>,
-  { scope }: SettingsFile,
-  { trustProject }: LayerOptions,
-): Pick<Layer, 'scalars' | 'fallback'> {
-  if (enableHooks === undefined) return { scalars: others, fallback: {} };
-  const isFallback = scope === 'project' && enableHooks && trustProject !== true;
-  return isFallback
-    ? { scalars: others, fallback: { enableHooks } }
-    : { scalars: { ...others, enableHooks }, fallback: {} };
 }
 
 /** What a project may say before anybody has allowed it, where nobody else says anything: it only tightens. */

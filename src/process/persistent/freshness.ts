@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { readWords } from '../../shell/shellWords.js';
-import { directoryStamp, fileStamp } from '../../util/fileStamp.js';
+import { stampOf, statsOf } from '../../util/paths.js';
 import type { StartOptions } from '../command/execution.js';
 
 /** At most this many files of a command are looked at before each event. */
@@ -49,8 +49,15 @@ export class Freshness {
   }
 
   #read(): string {
-    let stamps = directoryStamp(this.#cwd);
+    const { dev, ino } = statsOf(this.#cwd) ?? {};
+    let stamps = `${dev}:${ino}`;
     for (const file of this.#files) stamps += ` ${fileStamp(file)}`;
     return stamps;
   }
+}
+
+/** Empty for anything but a regular file. */
+function fileStamp(file: string): string {
+  const stats = statsOf(file);
+  return stats?.isFile() ? stampOf(stats) : '';
 }

@@ -1,4 +1,4 @@
-import { hashOf, styleOf } from '../../../trace/pageParts.js';
+import { hashOf, styleOf } from '../../shared/page/pageParts.js';
 import behaviour from './page/page.js?raw';
 import ownStyle from './page/page.css?raw';
 import template from './page/page.html?raw';

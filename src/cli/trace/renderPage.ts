@@ -2,7 +2,7 @@ import behaviour from './page/page.js?raw';
 import summary from './page/summary.js?raw';
 import ownStyle from './page/page.css?raw';
 import template from './page/page.html?raw';
-import { hashOf, styleOf } from './pageParts.js';
+import { hashOf, styleOf } from '../shared/page/pageParts.js';
 import type { StorySpan } from './story.js';
 
 const style = styleOf(ownStyle);

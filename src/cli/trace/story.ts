@@ -1,5 +1,5 @@
 import { pointOf } from './point.js';
-import type { SpanRecord } from './record.js';
+import type { SpanRecord } from '../../trace/record.js';
 
 export interface StorySpan extends SpanRecord {
   /** 0 for a root. */

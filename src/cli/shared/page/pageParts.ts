@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import common from './page/common.css?raw';
+import common from './common.css?raw';
 
 /** The style of a page: what all pages have in common, and then its own. */
 export function styleOf(own: string): string {

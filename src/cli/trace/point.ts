@@ -1,5 +1,5 @@
-import { isRecord } from '../util/records.js';
-import type { SpanRecord } from './record.js';
+import { isRecord } from '../../util/records.js';
+import type { SpanRecord } from '../../trace/record.js';
 
 /** In characters. */
 const MAX_POINT = 160;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { diffLines } from '../../src/util/lineDiff.js';
+import { diffLines } from '../../src/trace/diff.js';
 
 it.each([
   { what: 'nothing', before: 'a\nb\n', after: 'a\nb\n', diff: [] },

@@ -1,16 +1,12 @@
 import { stat } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout } from 'node:timers/promises';
-import { errorCode } from '../util/errorMessage.js';
-import { readPieces } from '../util/guardedRead.js';
-import { isRecord } from '../util/records.js';
-import type { SpanRecord } from './record.js';
-import { SPAN_KINDS, SPAN_VERDICTS, type SpanKind, type SpanVerdict } from './span.js';
+import { errorCode } from '../../util/errorMessage.js';
+import { readPieces } from '../../util/guardedRead.js';
+import { readSpan, type SpanRecord } from '../../trace/record.js';
 
 /** In UTF-16 code units. */
 const MAX_LINE = 64 * 1024 * 1024;
-
-const VERDICTS: ReadonlySet<unknown> = new Set(SPAN_VERDICTS);
 
 /**
  * Gives spans in the order in which they ended, and the numbers of unreadable lines, from 1.
@@ -117,74 +113,4 @@ async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-/** Takes a line of a trace, from wherever; `undefined` where it is no span. */
-export function readSpan(line: string): SpanRecord | undefined {
-  try {
-    const value = JSON.parse(line) as unknown;
-    return isRecord(value) ? checkSpan(value) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-const TEXTS = [
-  'from',
-  'event',
-  'moment',
-  'reason',
-  'command',
-  'signal',
-  'error',
-  'change',
-  'input',
-  'output',
-  'stderr',
-] as const;
-
-/** The file may come from anywhere: only fields of the right type are taken. */
-function checkSpan(value: Record<string, unknown>): SpanRecord | undefined {
-  const { id, parent, kind, name, start, durationMs, verdict } = value;
-  const isSpan =
-    typeof id === 'string' &&
-    typeof name === 'string' &&
-    isTime(start) &&
-    isTime(durationMs) &&
-    SPAN_KINDS.includes(kind as SpanKind);
-  if (!isSpan) return undefined;
-  const { ownMs, exitCode, decidedBy, process: age } = value;
-  return {
-    id,
-    parent: typeof parent === 'string' ? parent : null,
-    kind: kind as SpanKind,
-    name,
-    start,
-    durationMs,
-    verdict: VERDICTS.has(verdict) ? (verdict as SpanVerdict) : 'allow',
-    ...(isTime(ownMs) && { ownMs }),
-    ...(typeof exitCode === 'number' && { exitCode }),
-    ...((age === 'new' || age === 'kept') && { process: age }),
-    ...(Array.isArray(decidedBy) && {
-      decidedBy: decidedBy.filter((each) => typeof each === 'string'),
-    }),
-    ...(isRecord(value['sizes']) && { sizes: readSizes(value['sizes']) }),
-    ...Object.fromEntries(
-      TEXTS.flatMap((field) => (typeof value[field] === 'string' ? [[field, value[field]]] : [])),
-    ),
-  };
-}
-
-/** In ms. Two of them together are still a date. */
-const MAX_TIME = 4e15;
-
-function isTime(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && value <= MAX_TIME;
-}
-
-function readSizes(sizes: Record<string, unknown>): Record<string, number> {
-  const counts = Object.entries(sizes).filter(
-    (entry): entry is [string, number] => typeof entry[1] === 'number',
-  );
-  return Object.fromEntries(counts);
 }

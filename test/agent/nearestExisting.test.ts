@@ -2,7 +2,7 @@ import { mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { realpathOfNearestExisting } from '../../src/util/paths.js';
+import { realpathOfNearestExisting } from '../../src/agent/tools/nearestExisting.js';
 
 let directory: string;
 beforeEach(async () => {
