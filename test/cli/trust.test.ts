@@ -38,6 +38,15 @@ describe('trust', () => {
     expect(hasRun()).toBe(true);
   });
 
+  it('shows the script before files that a project put in front of it', async () => {
+    for (let file = 0; file < 21; file++) await cli.write(`.llxprt/hooks/a/${file}.sh`, '');
+    await cli.write('.llxprt/hooks/b/node_modules/c.js', '');
+    const { stdout } = await cli.run(['trust', '--check']);
+    expect(stdout).toMatch(/command: .*\n(?: {4}\w.*\n)* {4}\.llxprt\/hooks\/guard\.sh {2}sha256/u);
+    expect(stdout).not.toContain('node_modules');
+    expect(stdout).toContain('and 3 more files');
+  });
+
   it('keeps names of files from being commands of a workflow', async () => {
     const name = '.llxprt/extensions/x\n::add-mask::y';
     await cli.write(`${name}/llxprt-extension.json`, '{');

@@ -85,12 +85,17 @@ function formatDefinition({ item, previous }: ConsentReview): string[] {
   ];
 }
 
-function formatFiles({ item, previous }: ConsentReview): string[] {
+function formatFiles({ item, previous, scripts }: ConsentReview): string[] {
   const toLine = (sign: Sign) => (file: string) =>
     mark(sign, `${file}  ${toShort(item.files[file] ?? previous?.files[file] ?? '')}`);
   const { changedFiles, addedFiles, removedFiles } = compareItems(previous ?? item, item);
   const different = new Set([...changedFiles, ...addedFiles]);
-  const same = Object.keys(item.files).filter((file) => !different.has(file));
+  const rankOf = (file: string) =>
+    scripts.includes(file) ? 0 : file.includes('/node_modules/') ? 2 : 1;
+  // What is cut off must not be what the hook starts, behind files that nobody reads.
+  const same = Object.keys(item.files)
+    .filter((file) => !different.has(file))
+    .toSorted((a, b) => rankOf(a) - rankOf(b));
   const more = same.length - MAX_SHOWN_FILES;
   return [
     ...same.slice(0, MAX_SHOWN_FILES).map(toLine(' ')),
