@@ -71,8 +71,11 @@ export function toolStages(fire: FireHook, host: ToolHost) {
    */
   async function execute(call: ToolCall, next: Next): Promise<void> {
     if (isRefused(call)) return;
-    if (call.seenInput && call.seenInput !== call.input)
+    if (call.seenInput && call.seenInput !== call.input) {
+      // Where no hook is left to see them, nothing else would end this.
+      call.seenInput = call.input;
       return beforeTool(call, () => execute(call, next));
+    }
     if (call.signal?.aborted) {
       call.result = cancelled(call.toolName);
       return;

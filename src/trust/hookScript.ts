@@ -3,7 +3,7 @@ import { findProgram } from '../process/command/findProgram.js';
 import { expandCommand, expandWord, referenceValues, scopeOf } from '../shell/expandCommand.js';
 import { readShebang } from '../shell/shebang.js';
 import { readSimpleCommand } from '../shell/shellWords.js';
-import { isInside, realPathOf } from '../util/paths.js';
+import { isInside, realPathOf, statsOf } from '../util/paths.js';
 import type { ProjectHook } from './consentItem.js';
 
 /** Why consent to a hook covers its definition only; the message is the end of "because it …". */
@@ -99,6 +99,8 @@ class ScriptSearch {
     const [program = ''] = words;
     const script = program.includes('/') ? this.#inFolder(program) : undefined;
     if (!script) return this.#interpreted(words);
+    if (!statsOf(script.path)?.isFile())
+      throw new NotPinned(`starts ${program}, which is not a file`);
     const shebang = readShebang(script.path);
     if (!shebang) return script;
     const [interpreter = ''] = shebang;

@@ -7,11 +7,11 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 /** The rows of the table below a heading of docs/architecture.md, cell by cell. */
 function rowsBelow(heading: string): string[][] {
   const text = readFileSync(path.join(ROOT, 'docs/architecture.md'), 'utf8');
-  const [, section = ''] = text.split(`\n### ${heading}\n`);
+  const [, section = ''] = text.split(new RegExp(`\\n#+ ${heading}\\n`, 'u'));
   const [table = ''] = section.split('\n#');
   return table
     .split('\n')
-    .filter((line) => line.startsWith('| ') && !/^\| (?:Word|-)/.test(line))
+    .filter((line) => line.startsWith('| ') && !/^\| (?:Word|Files|-)/.test(line))
     .map((line) => line.split('|').map((cell) => cell.trim()));
 }
 
@@ -31,5 +31,13 @@ it('each word lives where the glossary says', () => {
     Array.from(where.replace(/\(.*?\)/, '').matchAll(/`([^`]+)`/g), ([, place = '']) => place),
   );
   expect(places.length).toBeGreaterThan(40);
+  expect(places.filter((place) => !isThere(place))).toEqual([]);
+});
+
+it('state of the process is where its table says', () => {
+  const places = rowsBelow('State').flatMap(([, files = '']) =>
+    Array.from(files.replace(/\(.*?\)/g, '').matchAll(/`([^`]+)`/g), ([, place = '']) => place),
+  );
+  expect(places.length).toBeGreaterThan(20);
   expect(places.filter((place) => !isThere(place))).toEqual([]);
 });

@@ -39,6 +39,17 @@ beforeEach(async () => {
 
 const X = 'bash .claude/hooks/x.sh';
 
+it.each([
+  ['is not there', async () => undefined],
+  ['is a folder', () => mkdir(at('.claude/hooks/z.sh'))],
+])('a hook is open, and the question says why, where its program %s', async (_, arrange) => {
+  await arrange();
+  expect(await review('./.claude/hooks/z.sh')).toMatchObject({
+    class: 'open',
+    covers: expect.stringContaining('it starts ./.claude/hooks/z.sh, which is not a file'),
+  });
+});
+
 describe('a hook is open, and the question says why, where its folder', () => {
   it.each<[string, () => Promise<unknown>, string]>([
     [

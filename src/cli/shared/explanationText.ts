@@ -87,7 +87,7 @@ function formatPersistent({ persistent, prestart }: ExplainedHook): string[] {
   const when = prestart ? 'when the hooks are read' : 'at its first event';
   return [
     `persistent: a process is started ${when} and stays for the session${many}; anew when the command, its files, the directory or the environment change, after ${maxEvents} events, ${idleMs / 60_000} minutes without one, or beyond ${maxMemory} MB`,
-    'not kept by hookstack hook, fire and test, which start it for each event; it fails where it does not speak the protocol (hookstack doctor says so)',
+    'not kept by hookstack hook, fire and test, which start it for each event; elsewhere it fails unless it speaks the protocol (hookstack doctor says whether it does)',
   ];
 }
 
