@@ -165,7 +165,11 @@ export class HookRunner {
    */
   prepare(hookConfigs: readonly CommandHookConfig[], input: SessionFields): void {
     this.#options.ahead.prepare(hookConfigs, input);
-    this.#options.ahead.prestart(hookConfigs, input);
+    // Of the others, `prepare` starts those that say so.
+    this.#options.ahead.prestart(
+      hookConfigs.filter(({ persistent }) => persistent),
+      input,
+    );
   }
 
   /** Starts the hooks that say `prestart`, and nothing else. */

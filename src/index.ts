@@ -80,11 +80,8 @@ export {
   receive as receiveEvent,
   reply as replyToEvent,
   UnreadableEvent,
-  type Received,
-  type Reply,
-  type ReplyVerdict,
 } from './dialects/reverse.js';
-export type { ReceivedIdentity } from './dialects/received.js';
+export type { Received, ReceivedIdentity, Reply, ReplyVerdict } from './dialects/received.js';
 export { callModelWithHooks, type ModelCallOptions, type ModelTurn } from './core/modelCall.js';
 export {
   fireAfterModelHook,

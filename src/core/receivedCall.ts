@@ -4,7 +4,7 @@ import type { FireHook } from '../../middleware/callerEffects.js';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { reasonOfVerdict } from '../dialects/reverse.js';
-import type { Received, ReplyVerdict } from '../dialects/reverse.js';
+import type { Received, ReplyVerdict } from '../dialects/received.js';
 import { events } from '../protocol/events.js';
 import { processCommonHookOutputFields, type ProcessedHookResult } from '../protocol/hookOutput.js';
 import { toParts } from '../protocol/llmContent.js';

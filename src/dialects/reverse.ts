@@ -10,8 +10,6 @@ import { readPayload, theirField } from './inputs.js';
 import type { Received, ReceivedIdentity, Reply, ReplyVerdict } from './received.js';
 import { receivedArguments, replacementOf } from './translate.js';
 
-export type { Received, Reply, ReplyVerdict } from './received.js';
-
 /** The events that an agent can send and that are one of ours, by its names. */
 export function receivableEvents(name: DialectName): readonly string[] {
   return dialects[name].events.map((words) => words.name);

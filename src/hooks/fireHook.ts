@@ -5,8 +5,7 @@ import {
   resolveResult,
   type Aggregator,
 } from '../../middleware/aggregator.js';
-import { enablementGate } from '../../middleware/planner.js';
-import { planContext, planner, type Planner } from '../../middleware/planner.js';
+import { enablementGate, planContext, planner, type Planner } from '../../middleware/planner.js';
 import { runner, type Runner } from '../../middleware/runner.js';
 import { translator } from '../../middleware/translator.js';
 import {

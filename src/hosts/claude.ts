@@ -7,9 +7,8 @@ import {
   refusedVerdict,
   reply,
   UnreadableEvent,
-  type Received,
-  type ReplyVerdict,
 } from '../dialects/reverse.js';
+import type { Received, ReplyVerdict } from '../dialects/received.js';
 import { hasGuards, skipIdle } from '../hooks/fireHook.js';
 import { events } from '../protocol/events.js';
 import { HookEventName, type CallSession } from '../protocol/types.js';

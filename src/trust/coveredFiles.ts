@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readlinkSync, type Dirent, type Stats } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { findObjection } from '../util/guardedFile.js';
+import { findFileObjection } from '../util/guardedFile.js';
 import { piecesOf, reasonOf, withRegularFile } from '../util/guardedRead.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { isShortage } from '../util/descriptors.js';
@@ -162,7 +162,7 @@ function entriesOf(folder: string): Dirent[] {
 function digestFile(file: string, budget: ReviewBudget): Promise<string> {
   const limits = {
     maxBytes: Infinity,
-    objectTo: (stats: Stats) => findObjection(file, stats, true),
+    objectTo: (stats: Stats) => findFileObjection(file, stats, true),
   };
   return withRegularFile(file, limits, async (handle, { size }) => {
     budget.read(size);

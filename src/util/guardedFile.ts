@@ -57,7 +57,7 @@ export async function checkGuardedFile(
 }
 
 function limitsOf(file: string, { groupMayWrite, maxBytes }: GuardedFileOptions): ReadLimits {
-  return { maxBytes, objectTo: (stats) => findObjection(file, stats, groupMayWrite) };
+  return { maxBytes, objectTo: (stats) => findFileObjection(file, stats, groupMayWrite) };
 }
 
 async function guarded(read: Promise<string>): Promise<GuardedReading> {
@@ -69,7 +69,7 @@ async function guarded(read: Promise<string>): Promise<GuardedReading> {
 }
 
 /** Why a file must not decide what runs: somebody else could have written it. */
-export function findObjection(
+export function findFileObjection(
   file: string,
   stats: Stats,
   groupMayWrite: boolean,

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
-import { receive, type Received } from '../../src/dialects/reverse.js';
+import { receive } from '../../src/dialects/reverse.js';
+import type { Received } from '../../src/dialects/received.js';
 import { ToolCalls } from '../../src/hosts/claude/toolCalls.js';
 import { outcomeOf } from '../../src/hosts/shared.js';
 import type { ToolMiddleware } from '../../src/stack.js';

@@ -1,10 +1,5 @@
-import {
-  receive,
-  refusedVerdict,
-  reply,
-  UnreadableEvent,
-  type Received,
-} from '../../dialects/reverse.js';
+import { receive, refusedVerdict, reply, UnreadableEvent } from '../../dialects/reverse.js';
+import type { Received } from '../../dialects/received.js';
 import type { HookEventName } from '../../protocol/types.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import type { LastWords } from '../shared/watchdog.js';

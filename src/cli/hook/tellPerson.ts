@@ -1,5 +1,5 @@
 import { matcherLetsRun, isOfMoment, planContext } from '../../../middleware/planner.js';
-import type { Received } from '../../dialects/reverse.js';
+import type { Received } from '../../dialects/received.js';
 import { dialects } from '../../dialects/dialects.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../../hooks/entry.js';

@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.js';
 import type { CallOptions } from '../../context.js';
 import { decideReceived } from '../../core/decideReceived.js';
 import { openReceivedCall, opensCall, type ReceivedCall } from '../../core/receivedCall.js';
-import type { Received, ReplyVerdict } from '../../dialects/reverse.js';
+import type { Received, ReplyVerdict } from '../../dialects/received.js';
 import { HookEventName } from '../../protocol/types.js';
 
 /** Of calls of which Claude Code may never tell what became of them: its user denied one, or the query has ended. */

@@ -159,7 +159,7 @@ export class SpawnerProcess {
     this.#send({ type: 'drop', cwd });
   }
 
-  /** It is in another directory itself. */
+  /** With an absolute directory, as the spawner has another working directory. */
   #toBeSent<T extends StartOptions>({ env, ...start }: T, runId: string) {
     const write = () => Buffer.from(JSON.stringify({ ...env, [RUN_ID]: this.runId }));
     const shared = this.#share(env, 'environment', write);
