@@ -17,7 +17,7 @@ import { measureKeptMemory } from './keptMemory.mjs';
 import { measureMcpProxy } from './mcpProxy.mjs';
 import { measureLatencyByMemory } from './latencyByMemory.mjs';
 import { drawLatency } from './plot.mjs';
-import { describeMachine, formatResult, meetsGoal, replaceResult } from './report.mjs';
+import { describeMachine, formatResult, meetsGoal, replaceResult, reportStep } from './report.mjs';
 import {
   BY_MEMORY,
   IN_PROCESS,
@@ -69,7 +69,7 @@ for (const part of parts) {
   const peer = findPeer();
   const machine = describeMachine();
   const startedAt = performance.now();
-  const { rows, points, tables } = await measure((step) => report(step, startedAt));
+  const { rows, points, tables } = await measure((step) => reportStep(step, startedAt));
   const seconds = Math.round((performance.now() - startedAt) / 1000);
   const measured = rows.map((row) => ({ ...row, met: meetsGoal(row) }));
   results[part] = { machine, peer, seconds, rows: measured, tables, latencyByMemory: points };
@@ -132,9 +132,4 @@ async function holdContests(contests, hosts, onProgress) {
     measured.push(await holdContest(contest, hosts, rounds));
   }
   return measured;
-}
-
-function report(step, startedAt) {
-  const seconds = Math.round((performance.now() - startedAt) / 1000);
-  console.error(`${String(seconds).padStart(4)} s: ${step} …`);
 }

@@ -1,7 +1,9 @@
-// node --expose-gc host.mjs SUBJECT: a process in which events are fired at one of the subjects, as `startHost` asks.
+// node --expose-gc host.mjs SUBJECT [CHECKOUT]: a process in which events are fired at one of the subjects, as `startHost`
+// asks. The package is the one that is built in the checkout.
 import { readFileSync } from 'node:fs';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { answerRequests } from './answerRequests.mjs';
+import { CHECKOUT } from './builds.mjs';
 import { listScenarios } from './scenarios.mjs';
 
 const MEBIBYTE = 2 ** 20;
@@ -11,7 +13,8 @@ const EVENTS_IN_A_BATCH = 50;
 /** After an answer, what comes next is made ready. */
 const AFTERMATH_MS = 30;
 
-const { openSubject } = await import(`./subjects/${process.argv[2]}.mjs`);
+const [subjectName, checkout = CHECKOUT] = process.argv.slice(2);
+const { openSubject } = await import(`./subjects/${subjectName}.mjs`);
 const opened = new Map();
 const ballast = [];
 
@@ -19,8 +22,8 @@ answerRequests({ open, measure, measureBlocked, fill, measureKeptMemory });
 
 /** Makes a scenario ready, and fires its first events, until everything is loaded, compiled, and warm. */
 async function open({ name, scenario, warmUpMs, pauseMs, isCold }) {
-  const { fire, check, ...options } = listScenarios()[scenario];
-  const subject = await openSubject({ ...options, isCold, cwd: process.cwd() });
+  const { fire, check, ...options } = listScenarios(checkout)[scenario];
+  const subject = await openSubject({ ...options, checkout, isCold, cwd: process.cwd() });
   const fireChecked = async () => check(await fire(subject), subject);
   opened.set(name, { subject, fire, check });
   const endsAt = performance.now() + warmUpMs;
@@ -68,12 +71,17 @@ async function measureBlocked({ name }) {
 }
 
 /**
- * Takes and touches memory: until this much is resident, or until a `fork` has this much to copy. Says how much is. A
- * fork copies buffers, but not the heap of V8, which asks the system to leave it out.
+ * Takes and touches memory: until this much is resident, until a `fork` has this much to copy, or this much whatever
+ * there was before. Says how much is. A fork copies buffers, but not the heap of V8, which asks the system to leave it
+ * out.
  */
-async function fill({ residentMiB, copiedMiB, isHeap = false }) {
+async function fill({ residentMiB, copiedMiB, ballastMiB, isHeap = false }) {
   globalThis.gc();
-  const [wanted, taken] = copiedMiB ? [copiedMiB, readCopied] : [residentMiB, readResident];
+  const [wanted, taken] = ballastMiB
+    ? [ballastMiB, countBallast]
+    : copiedMiB
+      ? [copiedMiB, readCopied]
+      : [residentMiB, readResident];
   // Whoever lets go of memory meanwhile takes that much more.
   for (let missing; (missing = wanted - taken()) > 0;) {
     for (let bytes = 0; bytes < missing * MEBIBYTE; bytes += BALLAST_BYTES) {
@@ -85,6 +93,10 @@ async function fill({ residentMiB, copiedMiB, isHeap = false }) {
 
 function makeObjects() {
   return Array.from({ length: BALLAST_BYTES / 8 }, (_, index) => index + ballast.length);
+}
+
+function countBallast() {
+  return (ballast.length * BALLAST_BYTES) / MEBIBYTE;
 }
 
 function readResident() {

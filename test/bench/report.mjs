@@ -41,6 +41,39 @@ export function formatResult({ machine, peer, seconds, rows, tables = [] }) {
 }
 
 /**
+ * @param {{ checkouts: { old: string, new: string }, machine: readonly string[], seconds: number, limit: number, rows: readonly import('./rows.mjs').Row[] }} result
+ *   of two builds, of which the new one is ours
+ * @returns {string} Markdown: a table, what it was measured with, and how many rows are within the limit
+ */
+export function formatPairs({ checkouts, machine, seconds, limit, rows }) {
+  const lines = rows.map((row) => [
+    row.title,
+    formatAmount(row.theirs.median, row.unit),
+    formatAmount(row.ours.median, row.unit),
+    `**${toPercent(row.ratio.median)}** (${toPercent(row.ratio.lower)} to ${toPercent(row.ratio.upper)})`,
+    meetsGoal(row) ? '✓' : '✗',
+    String(row.rounds),
+  ]);
+  const head = ['', 'old', 'new', 'new to old (quartiles)', `≤ ${limit}`, 'rounds'];
+  const met = rows.filter(meetsGoal).length;
+  return [
+    toMarkdown(head, lines),
+    `${checkouts.new} to ${checkouts.old} in ${seconds} s: ${machine.join(', ')}. ${met} of ${rows.length} rows are within ${limit}.`,
+  ].join('\n\n');
+}
+
+/**
+ * Says on stderr what is measured next.
+ *
+ * @param {string} step
+ * @param {number} startedAt as of `performance.now`
+ */
+export function reportStep(step, startedAt) {
+  const seconds = Math.round((performance.now() - startedAt) / 1000);
+  console.error(`${String(seconds).padStart(4)} s: ${step} …`);
+}
+
+/**
  * @param {string} document
  * @param {string} part as `npm run bench -- PART` measures it
  * @param {string} markdown
@@ -97,6 +130,11 @@ function formatGoal(row) {
 export function formatAmount(amount, unit) {
   if (unit === 'ms' && Math.abs(amount) < 0.1) return `${toDigits(amount * 1000)} µs`;
   return `${toDigits(amount)} ${unit}`;
+}
+
+/** A ratio of which single percents count. */
+function toPercent(ratio) {
+  return ratio.toFixed(3);
 }
 
 /** Two digits that count; of larger numbers all. */

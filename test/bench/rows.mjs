@@ -284,3 +284,48 @@ export const RECORDED_QUESTION = {
   pauseMs: 10,
   share: 1,
 };
+
+/** What a process has to copy for each start counts, also where a build takes more than the other. */
+const WITH_BUFFERS = { size: { ballastMiB: 128 }, minimumMs: 0, pauseMs: 150 };
+const OF_NODE = { ...WITH_BUFFERS, pauseMs: TURN_OF_NODE.pauseMs };
+
+/**
+ * What to compare two builds of the package in.
+ *
+ * @typedef {Contest & { size?: object, isCold?: boolean }} Pair
+ *
+ * @type {readonly Pair[]}
+ */
+export const PAIRS = [
+  { title: 'turn of 5 lines of bash', scenario: 'turnOfLines', ...WITH_BUFFERS },
+  { title: 'turn of 5 bash scripts', scenario: 'turnOfShell', ...WITH_BUFFERS },
+  {
+    title: 'turn of 5 bash scripts, model and tool take 50 ms',
+    scenario: 'turnOfShellWithPauses',
+    ...WITH_BUFFERS,
+  },
+  { title: 'turn of 5 sh scripts', scenario: 'turnOfSh', ...WITH_BUFFERS },
+  {
+    title: 'turn of 5 Node scripts with `prestart`',
+    scenario: 'turnOfNodePrestarted',
+    ...OF_NODE,
+  },
+  {
+    title: 'turn of 5 bash scripts, no spawner, nothing started ahead',
+    scenario: 'turnOfShell',
+    isCold: true,
+    ...WITH_BUFFERS,
+  },
+  {
+    title: 'turn of 5 `persistent` hooks',
+    scenario: 'turnOfNodePersistent',
+    ...WITH_BUFFERS,
+  },
+  { title: '1 event with 1 script', scenario: 'oneCommand', ...WITH_BUFFERS },
+  { title: 'request of 10 MB to 5 hooks', scenario: 'modelHooks', ...WITH_BUFFERS },
+  { title: 'tool call, hooks off', scenario: 'toolHooksOff', ...MANY },
+  { title: 'tool call, none set', scenario: 'toolNoneConfigured', ...MANY },
+  { title: 'tool call, none matches', scenario: 'toolNoneMatches', ...MANY },
+  { title: 'tool call, 1 middleware', scenario: 'toolMiddleware', ...MANY },
+  { title: 'message of a chat, none set', scenario: 'chat', ...MANY },
+];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { builtEntry, CHECKOUT } from './builds.mjs';
 import { PYTHON } from './python.mjs';
 
 /**
@@ -9,6 +10,7 @@ import { PYTHON } from './python.mjs';
  *
  * @typedef {object} Scenario
  * @property {object} hooks as under the `hooks` key of settings.json
+ * @property {boolean} [enableHooks] of the package alone
  * @property {number} [inProcess] functions around a tool call that run in the host itself
  * @property {(subject: import('./subjects/hookstack.mjs').Subject) => Promise<unknown>} fire fires one event
  *   or several, and may say how many ms of that are to count, as `spentMs`
@@ -34,6 +36,12 @@ const RESPONSE = {
     { index: 0, finishReason: 'STOP', content: { role: 'model', parts: [{ text: 'Yes.' }] } },
   ],
 };
+const TOOL = {
+  name: 'read_file',
+  declaration: { name: 'read_file', parametersJsonSchema: { type: 'object' } },
+  execute: async () => TOOL_RESULT,
+};
+const MODELS = { generateContentStream: async () => streamResponse() };
 const TURN = ['BeforeToolSelection', 'BeforeModel', 'AfterModel', 'BeforeTool', 'AfterTool'];
 /** Events that a persistent hook is given at once. */
 const MANY = 1000;
@@ -42,13 +50,20 @@ const MESSAGE_BYTES = 50 * 1024;
 
 const SCRIPTS = fileURLToPath(new URL('scripts', import.meta.url));
 
-/** @returns {Record<string, Scenario>} */
-export function listScenarios() {
+/**
+ * @param {string} [checkout] whose build hooks import
+ * @returns {Record<string, Scenario>}
+ */
+export function listScenarios(checkout = CHECKOUT) {
   const checkTool = quote(script('checkTool.sh'));
   const countBytes = quote(script('countBytes.sh'));
   const checkInNode = `${quote(process.execPath)} ${quote(script('checkTool.mjs'))}`;
   const answerInNode = [process.execPath, script('answer.mjs')];
-  const answerDefined = `${quote(process.execPath)} ${quote(script('defined.mjs'))}`;
+  const author = quote(builtEntry(checkout, 'author.js'));
+  const answerDefined = (event) =>
+    `${quote(process.execPath)} ${quote(script('defined.mjs'))} ${event} ${author}`;
+  const answerInLine = `cat >/dev/null; printf '{"decision":"allow","reason":"hook 1"}'`;
+  const refuse = (definition) => group(['exit 2'], definition);
   const inShell = `read -r input || true; case $input in *read_file*) printf '{"decision":"allow","reason":"hook 1"}';; esac`;
   const withPipes = `jq -r .tool_name | grep -qx read_file && printf '{"decision":"allow","reason":"hook 1"}'`;
   return {
@@ -103,17 +118,22 @@ export function listScenarios() {
       fire: fireBeforeTool,
       check: allAnswered(1),
     },
+    turnOfLines: {
+      ...turn(['bash', '-c', answerInLine]),
+      hooks: eachOfTurn(() => group([answerInLine])),
+    },
+    turnOfSh: turn([script('answerInSh.sh')]),
     turnOfShell: turn(['bash', script('answer.sh')]),
     turnOfShellWithPauses: turn(['bash', script('answer.sh')], { pauseMs: 50 }),
     turnOfNode: turn(answerInNode),
     turnOfNodePrestarted: turn(answerInNode, { entry: { prestart: true } }),
     turnOfNodePersistent: {
       ...turn(answerInNode),
-      hooks: eachOfTurn((event) => group([`${answerDefined} ${event}`], {}, { persistent: true })),
+      hooks: eachOfTurn((event) => group([answerDefined(event)], {}, { persistent: true })),
       floor: echo(TURN.length, 1),
     },
     persistentNode: {
-      hooks: { BeforeTool: [group([`${answerDefined} BeforeTool`], {}, { persistent: true })] },
+      hooks: { BeforeTool: [group([answerDefined('BeforeTool')], {}, { persistent: true })] },
       fire: fireBeforeTool,
       check: allAnswered(1),
       floor: echo(1, 1),
@@ -130,7 +150,7 @@ export function listScenarios() {
     },
     manyAtOnce: {
       hooks: {
-        BeforeTool: [group([`${answerDefined} BeforeTool`], {}, { persistent: { processes: 4 } })],
+        BeforeTool: [group([answerDefined('BeforeTool')], {}, { persistent: { processes: 4 } })],
       },
       fire: fireManyAtOnce,
       check: ({ results }) => results.forEach(allAnswered(1)),
@@ -143,6 +163,29 @@ export function listScenarios() {
     },
     inProcess1: { hooks: {}, inProcess: 1, fire: runTool, check: allLookedOn(1) },
     inProcess10: { hooks: {}, inProcess: 10, fire: runTool, check: allLookedOn(10) },
+    toolHooksOff: {
+      enableHooks: false,
+      hooks: { BeforeTool: [refuse()] },
+      fire: fireToolCall(),
+      check: ranTool,
+    },
+    toolNoneConfigured: { hooks: {}, fire: fireToolCall(), check: ranTool },
+    toolNoneMatches: {
+      hooks: {
+        BeforeTool: ten((n) => refuse({ matcher: `edit|write_${n}` })),
+        AfterTool: ten((n) => refuse({ matcher: `edit|write_${n}` })),
+      },
+      fire: fireToolCall(),
+      check: ranTool,
+    },
+    toolMiddleware: {
+      enableHooks: false,
+      hooks: {},
+      inProcess: 1,
+      fire: fireToolCall(),
+      check: allLookedOn(1),
+    },
+    chat: { hooks: {}, fire: fireChat, check: modelAnswered },
     modelHooks: {
       hooks: { BeforeModel: [group(ten((n) => `${countBytes} ${n}`).slice(0, 5))] },
       fire: fireGrowingConversation(),
@@ -249,6 +292,29 @@ function runTool(subject) {
   return subject.runTool('read_file', TOOL_INPUT, async () => TOOL_RESULT);
 }
 
+/** As an agent has a tool called. */
+function fireToolCall() {
+  let scheduler;
+  return async ({ openScheduler }) => {
+    scheduler ??= openScheduler([TOOL]);
+    const [{ result }] = await scheduler.schedule([{ name: TOOL.name, args: TOOL_INPUT }]);
+    return result;
+  };
+}
+
+async function* streamResponse() {
+  yield { ...RESPONSE };
+}
+
+/** A chat for each message: the history of one would grow. */
+async function fireChat({ openChat }) {
+  let last;
+  for await (const event of openChat(MODELS).sendMessageStream('Look at src/index.ts.')) {
+    last = event;
+  }
+  return last;
+}
+
 /** Between two calls of a model everything stays as it was, but for what was said since. */
 function fireGrowingConversation() {
   let contents;
@@ -300,6 +366,15 @@ function ranNothing({ success, allOutputs, errors }) {
 
 function saidNothing(output) {
   assert.equal(output, undefined);
+}
+
+function ranTool({ llmContent }) {
+  assert.equal(llmContent, TOOL_RESULT.llmContent);
+}
+
+function modelAnswered(last) {
+  assert.equal(last.type, 'response');
+  assert.equal(last.turn.response.text, 'Yes.');
 }
 
 function allAnswered(hooks) {

@@ -1,4 +1,4 @@
-import { Config, executeToolWithHooks, fireBeforeToolHook } from '../../../dist/index.js';
+import { builtEntry } from '../builds.mjs';
 
 /**
  * One hook system under measurement; `geminiCliCore.mjs` has the same face.
@@ -10,26 +10,35 @@ import { Config, executeToolWithHooks, fireBeforeToolHook } from '../../../dist/
  *   fireBeforeModelEvent: (request: object) => Promise<object>,
  *   fireAfterModelEvent: (request: object, response: object) => Promise<object>,
  *   fireBeforeToolSelectionEvent: (request: object) => Promise<object>,
- * }} handler fires events, and gives what all hooks said together
+ * }} [handler] fires events, and gives what all hooks said together; none where hooks are off
  * @property {(toolName: string, toolInput: object) => Promise<object | undefined>} fireBeforeToolTrigger what an
  *   agent calls before a tool
  * @property {(toolName: string, toolInput: object, execute: () => Promise<object>) => Promise<object>} runTool runs a
  *   tool with the functions around it
  * @property {() => number} countLooks how often such functions have run
+ * @property {(tools: readonly object[]) => { schedule: (calls: readonly object[]) => Promise<object[]> }} [openScheduler]
+ *   what an agent has its tools called by; the package alone has it, as the next
+ * @property {(models: object) => { sendMessageStream: (message: string) => AsyncIterable<object> }} [openChat] begins a
+ *   conversation
  */
 
 /**
  * @param {object} options
+ * @param {string} options.checkout whose build is measured
+ * @param {boolean} [options.enableHooks]
  * @param {object} options.hooks as under the `hooks` key of settings.json
  * @param {number} [options.inProcess] middleware around a tool call
  * @param {boolean} [options.isCold] whether each hook is started when its event comes, by the host itself
  * @param {string} options.cwd
  * @returns {Promise<Subject>}
  */
-export async function openSubject({ hooks, inProcess = 0, isCold = false, cwd }) {
+export async function openSubject(options) {
+  const { checkout, enableHooks = true, hooks, inProcess = 0, isCold = false, cwd } = options;
+  const { Config, CoreToolScheduler, executeToolWithHooks, fireBeforeToolHook, GeminiChat } =
+    await import(builtEntry(checkout, 'index.js'));
   let looks = 0;
   const config = new Config({
-    enableHooks: true,
+    enableHooks,
     hooks,
     workingDir: cwd,
     ...(isCold && { hooksRunner: { warmShells: 0, spawner: false } }),
@@ -41,11 +50,13 @@ export async function openSubject({ hooks, inProcess = 0, isCold = false, cwd })
     });
   }
   const system = config.getHookSystem();
-  await system.initialize();
+  await system?.initialize();
   return {
-    handler: system.getEventHandler(),
+    handler: system?.getEventHandler(),
     fireBeforeToolTrigger: (toolName, input) => fireBeforeToolHook(config, toolName, input),
     runTool: (toolName, input, execute) => executeToolWithHooks(config, toolName, input, execute),
     countLooks: () => looks,
+    openScheduler: (tools) => new CoreToolScheduler({ config, tools }),
+    openChat: (models) => new GeminiChat({ config, models, model: 'gemini-2.5-pro' }),
   };
 }
