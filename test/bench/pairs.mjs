@@ -7,9 +7,10 @@ import { withProcesses } from './withHosts.mjs';
 
 /**
  * What V8 compiles, and where memory lies, differs from one process to the next, and stays for its life: of one pair
- * alone, that would be taken for a difference of the builds. Even, so that each build comes first as often.
+ * alone, that would be taken for a difference of the builds. Of two such pairs each build is opened first in one, so
+ * 20 and 100 rounds give both as often.
  */
-const ROUNDS_OF_A_PROCESS = 4;
+const ROUNDS_OF_A_PROCESS = 5;
 
 /**
  * Measures two builds of the package in one row, each in processes of its own.
