@@ -67,7 +67,7 @@ it('a consent of an earlier form notices another mode once it is renewed, which 
 });
 
 it('trust, list and explain say of a guard that is open now that nothing but this has changed', async () => {
-  const guard = { name: 'filter', onFailure: 'deny' };
+  const guard = { name: 'filter', onFailure: 'deny' } as const;
   await cli.projectSettings({ BeforeTool: group('jq -e .tool_input', guard) });
   await cli.run(['trust', '--open']);
   const file = join(cli.home, '.llxprt/trusted-hooks.json');

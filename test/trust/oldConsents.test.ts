@@ -44,15 +44,15 @@ async function write(file: string, content: string): Promise<void> {
 /** By the recorded file of consents, or by the recorded lock. */
 async function readRecorded(
   by: 'consents' | 'lock',
-  recorded = RECORDED,
+  folder = RECORDED,
   trustedLock = LOCK,
 ): Promise<HookConsent> {
   const home = path.join(temporary.path, 'home');
   if (by === 'lock') {
-    await write('.llxprt/hooks.lock', await readFile(path.join(recorded, 'hooks.lock'), 'utf8'));
+    await write('.llxprt/hooks.lock', await readFile(path.join(folder, 'hooks.lock'), 'utf8'));
     return HookConsent.read({ workingDir: at('.'), home, trustedLock });
   }
-  const text = await readFile(path.join(recorded, 'consents.json'), 'utf8');
+  const text = await readFile(path.join(folder, 'consents.json'), 'utf8');
   await mkdir(path.join(home, '.llxprt'), { recursive: true });
   const store = path.join(home, '.llxprt/trusted-hooks.json');
   await writeFile(store, text.replace(RECORDED_PROJECT, at('')), { mode: 0o600 });
