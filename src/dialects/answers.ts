@@ -1,5 +1,5 @@
 import { isRecord } from '../util/records.js';
-import { isBlocking } from '../protocol/hookOutput.js';
+import { isBlocking, rankOf } from '../protocol/hookOutput.js';
 import type { AnswerWords, DialectAnswer, Fields } from './dialect.js';
 
 export function recordOf(value: unknown): Fields {
@@ -75,25 +75,27 @@ export function readReplacement(said: Fields, place: string): DialectAnswer {
 /**
  * For events whose decision has a place of its own. One in `decision` counts beside it where it blocks, else where it is
  * the only one. The reason of an "allow" is for the user; kept, it would be taken for the reason of another hook's block.
+ * What cannot be read is handed on as it is, so that whoever reads the output refuses it: beside it, nothing allows.
  */
 export function readDecision(said: Fields, words: AnswerWords): DialectAnswer {
   const { decision: at = '', reason: reasonAt = '', input: inputAt = '', context = '' } = words;
   const { decision: early, reason: earlyReason } = said;
   const theirs = valueAt(said, at);
-  const isEarly = isBlocking(early) || (theirs ?? undefined) === undefined;
+  const isEarly =
+    isBlocking(early) || (!isBlocking(theirs) && (isMisread(early) || !isGiven(theirs)));
   const decision = isEarly ? early : theirs;
-  const reasons = [valueAt(said, reasonAt), earlyReason];
-  const reason = isBlocking(early) ? (reasons[1] ?? reasons[0]) : (reasons[0] ?? reasons[1]);
+  const reason = reasonFor(decision, isBlocking(early), valueAt(said, reasonAt), earlyReason);
   const read = ['decision', 'reason', at, reasonAt, inputAt, 'hookSpecificOutput.hookEventName'];
   const { output, forUser } = readCommonFields(withoutPlaces(said, read));
   const { hookSpecificOutput: specific, ...common } = output;
   const mayChange = words.needsDecision === undefined || decision === 'allow';
   const input = mayChange ? valueAt(said, inputAt) : undefined;
+  const isUnread = [specific, input].some((value) => isGiven(value) && !isRecord(value));
   return {
     output: {
       ...common,
-      decision,
-      ...((isBlocking(decision) || decision === 'ask') && { reason }),
+      decision: isUnread && rankOf(decision) === rankOf('allow') ? undefined : decision,
+      reason,
       hookSpecificOutput:
         isRecord(specific) || input !== undefined
           ? { ...recordOf(specific), tool_input: input }
@@ -107,4 +109,19 @@ export function readDecision(said: Fields, words: AnswerWords): DialectAnswer {
       'hookSpecificOutput.tool_input': inputAt,
     },
   };
+}
+
+function reasonFor(decision: unknown, isEarly: boolean, theirs: unknown, early: unknown): unknown {
+  if (isBlocking(decision)) return isEarly ? (early ?? theirs) : (theirs ?? early);
+  const misread = [theirs, early].find((value) => isGiven(value) && typeof value !== 'string');
+  return misread ?? (decision === 'ask' ? (theirs ?? early) : undefined);
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** Whether something stands where a decision is expected, and is none. */
+function isMisread(decision: unknown): boolean {
+  return isGiven(decision) && rankOf(decision) === 0;
 }

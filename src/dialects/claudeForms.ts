@@ -81,25 +81,24 @@ const WRONG_OUTPUT =
 
 /** A denial may end the agent as well. A decision may also be a word alone, or that of the call. */
 export function readPermissionRequest(said: Fields): DialectAnswer {
-  const { decision, ...others } = specificFields(said);
+  const { decision } = specificFields(said);
   if ((decision ?? undefined) === undefined) return readDecision(said, ONLY_DECISION);
-  // What is no decision is refused by whoever reads the output.
-  const whole: Fields = { behavior: decision, ...recordOf(decision) };
-  const { interrupt, updatedPermissions, ...form } = whole;
-  const hookSpecificOutput = { ...others, decision: form };
-  const answer = readDecision({ ...said, hookSpecificOutput }, REQUEST);
-  const isEnd = form['behavior'] === 'deny' && interrupt === true && !isBlocking(said['decision']);
-  const end = { continue: false, stopReason: form['message'] };
+  const { behavior, message, interrupt, updatedPermissions } = recordOf(decision);
+  const isWhole = (behavior ?? undefined) !== undefined;
+  const answer = readDecision(said, isWhole ? REQUEST : { ...REQUEST, decision: REQUEST_FORM });
+  const isEnd = behavior === 'deny' && interrupt === true && !isBlocking(said['decision']);
+  const end = { continue: false, stopReason: message };
   return {
     ...answer,
     output: {
-      ...withoutPlaces(answer.output, ['hookSpecificOutput.decision']),
+      ...withoutPlaces(answer.output, [REQUEST_FORM]),
       ...(isEnd && said['continue'] !== false && end),
     },
     remarks: updatedPermissions === undefined ? [] : [NO_RULES],
   };
 }
 
+const REQUEST_FORM = 'hookSpecificOutput.decision';
 const ONLY_DECISION: AnswerWords = { decision: 'hookSpecificOutput.permissionDecision' };
 const NO_RULES =
   'answered "updatedPermissions", which has no effect: there are no rules of permissions here';

@@ -1,7 +1,8 @@
-import { errorMessage } from '../util/errorMessage.js';
+import { formatPath, type AnyCheck } from '../util/checks.js';
 import { isRecord } from '../util/records.js';
 import type { DialectName, HookEventName } from '../protocol/types.js';
 import { events } from '../protocol/events.js';
+import { llmRequest, llmResponse } from '../protocol/modelChecks.js';
 import { DEFAULT_BLOCK_REASON, DEFAULT_STOP_REASON } from '../protocol/hookOutput.js';
 import { textOf } from './answers.js';
 import type { AnswerWords, Dialect, Fields } from './dialect.js';
@@ -49,7 +50,7 @@ export function receive(name: DialectName, json: unknown): Received | undefined 
     throw new UnreadableEvent(`${agent} sent an event that is not known here`);
   }
   const { event } = words;
-  const payload = attempt(() => readPayload(spoken, words, json));
+  const payload = attempt(() => readPayload(spoken, words, json), json);
   const received = { dialect: name, theirEvent, event, fields: json };
   if (typeof payload === 'string') {
     const nothing = { toolName: '' } as Received['payload'];
@@ -60,13 +61,28 @@ export function receive(name: DialectName, json: unknown): Received | undefined 
 }
 
 /** A request or an answer may have any shape. */
-function attempt(read: () => ReturnType<typeof readPayload>): ReturnType<typeof readPayload> {
+function attempt(
+  read: () => ReturnType<typeof readPayload>,
+  json: Fields,
+): ReturnType<typeof readPayload> {
   try {
     return read();
-  } catch (error) {
-    return `what its hooks read (${errorMessage(error)})`;
+  } catch {
+    for (const [name, check] of Object.entries(SHAPES)) {
+      const [error] = name in json ? check.validate(json[name]) : [];
+      const [failure] = error?.failures() ?? [];
+      if (!failure) continue;
+      const at = formatPath([name, ...(failure.path as string[])]);
+      return `a form of "${name}" that can be read (at ${at}: ${failure.message})`;
+    }
+    return 'what its hooks read, in a form that can be read';
   }
 }
+
+const SHAPES: Readonly<Record<string, AnyCheck>> = {
+  llm_request: llmRequest,
+  llm_response: llmResponse,
+};
 
 function identityOf({ common }: Dialect, fields: Fields): ReceivedIdentity {
   const valueOf = (name: string) => textOf(fields[theirField(common, name)]);

@@ -74,6 +74,8 @@ export interface ConsentReview {
   readonly status: ConsentStatus;
   /** Completes "The hook …", or "What the file sets …", unless it is allowed. */
   readonly reason?: string;
+  /** Whether it is allowed by what an earlier version wrote, which does not notice all that consent covers now. */
+  readonly isOld?: boolean;
   /** Whether a refusal may be gone at the next look. */
   readonly isTemporary?: boolean;
   readonly item: ConsentItem;

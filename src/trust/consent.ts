@@ -207,7 +207,7 @@ export class HookConsent {
     const isAllowed = allowed.some(({ digest }) => digest === item.digest);
     const unseen = isAllowed ? undefined : unseenOfOld(allowed, item);
     if (refusal === undefined && (isAllowed || unseen?.length === 0)) {
-      return { status: 'allowed', ...facts };
+      return { status: 'allowed', ...(!isAllowed && { isOld: true }), ...facts };
     }
     const gone = allowed.filter(({ digest }) => digest === item.digest || !present.has(digest));
     const earlier = gone.find(({ digest }) => digest === before?.digest);

@@ -132,6 +132,8 @@ export function unseenOfOld(
   return [...unseen, ...gone].map(([name]) => name);
 }
 
+/** One that covers no file is of no version. */
 function isWithoutModes({ files }: ConsentItem): boolean {
-  return Object.values(files).every((digest) => digest === withoutMode(digest));
+  const digests = Object.values(files);
+  return digests.length > 0 && digests.every((digest) => digest === withoutMode(digest));
 }

@@ -60,8 +60,19 @@ export function digestOf({
   definition,
   files,
 }: Omit<ConsentItem, 'digest'>): string {
-  const said = [kind, sortKeys(definition), sortKeys(files)];
-  return sha256(JSON.stringify(covers === undefined ? said : [...said, covers]));
+  const [said, definitionSaid] = [JSON.stringify(kind), JSON.stringify(sortKeys(definition))];
+  const parts = [said, definitionSaid, listText(files)];
+  if (covers !== undefined) parts.push(JSON.stringify(covers));
+  return sha256(`[${parts.join(',')}]`);
+}
+
+const listTexts = new WeakMap<FileDigests, string>();
+
+/** What a list of files says, in whatever order that was written. Made once for the hooks that share a list. */
+export function listText(files: FileDigests): string {
+  const text = listTexts.get(files) ?? JSON.stringify(sortKeys(files));
+  listTexts.set(files, text);
+  return text;
 }
 
 export function isSameDefinition(a: ConsentItem, b: ConsentItem): boolean {

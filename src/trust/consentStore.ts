@@ -6,7 +6,8 @@ import { tidyTexts } from './allowedTexts.js';
 import { whileLocked } from '../util/fileLock.js';
 import { readJsonFile } from '../util/guardedFile.js';
 import { writeAtomically } from '../util/writeAtomically.js';
-import { digestOf, sha256 } from './consentItem.js';
+import { MAX_FORM_BYTES, readForm, writeForm } from './consentForm.js';
+import { sha256 } from './consentItem.js';
 import type { ConsentItem } from '../hooks/entry.js';
 
 /** What somebody has allowed, by the real path of the project. */
@@ -46,13 +47,6 @@ export class AllowedItems {
   }
 }
 
-/** The form in which consents are written now: since the second one, they hold a class. */
-export const FORM = 2;
-
-function isKnownVersion(version: unknown): boolean {
-  return version === 1 || version === FORM;
-}
-
 /** Outside of every project, so that none can bring it. Throws where the user has no home directory. */
 export function consentFileIn(home = requireHome()): string {
   return join(home, '.llxprt', 'trusted-hooks.json');
@@ -60,11 +54,12 @@ export function consentFileIn(home = requireHome()): string {
 
 /** A missing file holds none; one that somebody else could have written is refused. */
 export async function readConsents(file: string): Promise<ConsentReading<Consents>> {
-  const reading = await readJsonFile(file, { groupMayWrite: false });
+  const reading = await readJsonFile(file, { groupMayWrite: false, maxBytes: MAX_FORM_BYTES });
   if (reading.status === 'missing') return { content: new Map() };
   if (reading.status === 'refused') return refusalOf(file, reading);
-  const { version, projects } = reading.status === 'read' ? reading.value : {};
-  if (!isKnownVersion(version) || !isRecord(projects)) {
+  const form = reading.status === 'read' ? reading.value : {};
+  const [readItems, projects] = [readForm(form), form['projects']];
+  if (!readItems || !isRecord(projects)) {
     return { refusal: `${file} is damaged, and allows nothing; remove it` };
   }
   return {
@@ -85,7 +80,7 @@ function refusalOf(
  * Replaces the consents of one project, as several processes may do at once.
  *
  * @param items what is allowed from now on; an empty list forgets the project
- * @throws Error when the file is refused, or cannot be written
+ * @throws Error when the file is refused, would be too large to be read, or cannot be written; it is then as it was
  */
 export async function writeConsents(
   file: string,
@@ -106,9 +101,10 @@ async function replaceConsents(
   const projects = new Map(content).set(project, items);
   if (items.length === 0) projects.delete(project);
   const sorted = [...projects].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const consents = { version: FORM, projects: Object.fromEntries(sorted) };
-  const text = JSON.stringify(consents, undefined, 2);
-  await writeAtomically(file, `${text}\n`, 0o600);
+  const text = writeForm(file, (pack) => ({
+    projects: Object.fromEntries(sorted.map(([path, allowed]) => [path, pack(allowed)])),
+  }));
+  await writeAtomically(file, text, 0o600);
   await tidyTexts(file, project, items, projects.values());
 }
 
@@ -127,33 +123,14 @@ export async function readLock(
   trusted: string,
 ): Promise<ConsentReading<readonly ConsentItem[]>> {
   const file = lockFileIn(project);
-  const reading = await readJsonFile(file, { groupMayWrite: true });
+  const reading = await readJsonFile(file, { groupMayWrite: true, maxBytes: MAX_FORM_BYTES });
   if (reading.status === 'missing') return { refusal: `${file} does not exist` };
   if (reading.status === 'refused') return refusalOf(file, reading);
   const actual = sha256(reading.text);
   if (actual !== trusted.trim().toLowerCase()) {
     return { refusal: `${file} is ${actual}, not ${trusted}` };
   }
-  const { version, items } = reading.status === 'read' ? reading.value : {};
-  if (!isKnownVersion(version)) return { refusal: `${file} is not a lock` };
-  return { content: readItems(items) };
-}
-
-/** The valid items of a list from a file. One whose digest is that of something else is left out, and allows nothing. */
-function readItems(list: unknown): ConsentItem[] {
-  if (!Array.isArray(list)) return [];
-  return list.filter(isItem).filter((item) => item.digest === digestOf(item));
-}
-
-function isItem(value: unknown): value is ConsentItem {
-  if (!isRecord(value)) return false;
-  const { kind, class: covers = 'open', definition, files, digest } = value;
-  return (
-    (kind === 'hook' || kind === 'middleware' || kind === 'settings') &&
-    (covers === 'open' || covers === 'pinned' || covers === 'pinned by file') &&
-    isRecord(definition) &&
-    isRecord(files) &&
-    Object.values(files).every((each) => typeof each === 'string') &&
-    typeof digest === 'string'
-  );
+  const form = reading.status === 'read' ? reading.value : {};
+  const readItems = readForm(form);
+  return readItems ? { content: readItems(form['items']) } : { refusal: `${file} is not a lock` };
 }

@@ -56,14 +56,11 @@ export class FolderCoverage {
    * @param folder absolute path
    * @throws NotPinned, OverBudget, or the system's error where it has no descriptor left
    */
-  async digest(folder: string, ignoresCompiled = false): Promise<CoveredFolder> {
+  digest(folder: string, ignoresCompiled = false): Promise<CoveredFolder> {
     const key = `${ignoresCompiled} ${folder}`;
     const digesting = this.#folders.get(key) ?? this.#read(folder, ignoresCompiled);
     this.#folders.set(key, digesting);
-    const covered = await digesting;
-    // Each hook that starts something in it is compared, and kept, with all of them.
-    this.budget.look(Object.keys(covered.files).length);
-    return covered;
+    return digesting;
   }
 
   /** A path as it stands in lists and messages: relative to the project where it is in it. */
@@ -138,7 +135,10 @@ export class FolderCoverage {
     }
     if (stats.isDirectory()) throw new NotPinned(`is beside ${name}, which is a link to a folder`);
     if (!isInside(real, top)) {
-      throw new NotPinned(`is beside ${name}, a link that leads out of ${this.show(top)}`);
+      const left = isInside(real, this.project) ? this.show(top) : 'the project';
+      throw new NotPinned(
+        `is beside ${name}, a link that leads out of ${left}, to ${this.show(real)}`,
+      );
     }
     if (!stats.isFile()) throw new NotPinned(`is beside ${name}, which is no file`);
     return { path, real, isFile: true, stats };

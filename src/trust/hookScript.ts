@@ -5,6 +5,7 @@ import { readShebang } from '../shell/shebang.js';
 import { readSimpleCommand } from '../shell/shellWords.js';
 import { isInside, realPathOf, statsOf } from '../util/paths.js';
 import type { ProjectHook } from './consentItem.js';
+import { whyUnclear } from './unclearCommand.js';
 
 /** Why consent to a hook covers its definition only; the message is the end of "because it …". */
 export class NotPinned extends Error {}
@@ -82,10 +83,13 @@ function wordsOf(
   const values = referenceValues(folders);
   if (args) return [command, ...args].map((word) => expandWord(word, scope, values));
   if (/[^\t\n -~]/.test(command)) {
-    throw new NotPinned('holds characters that a shell in your locale may read differently');
+    throw new NotPinned(
+      'holds characters that a shell in your locale may read differently: put the line into a script in .llxprt/hooks, and start that',
+    );
   }
-  const words = readSimpleCommand(expandCommand(command, scope), scope, values);
-  if (!words) throw new NotPinned('is a line of which only the shell knows what it starts');
+  const expanded = expandCommand(command, scope);
+  const words = readSimpleCommand(expanded, scope, values);
+  if (!words) throw new NotPinned(whyUnclear(expanded, scope));
   return words;
 }
 

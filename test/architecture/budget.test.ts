@@ -10,7 +10,7 @@ const LINES: Readonly<Record<string, number>> = {
   'src/config': 1040,
   'src/context.ts src/compose.ts src/stack.ts src/middlewareGuard.ts': 730,
   'src/core': 1180,
-  'src/dialects': 1990,
+  'src/dialects': 2020,
   'src/hooks': 2320,
   'src/process': 3800,
   'src/protocol': 2590,
@@ -18,10 +18,10 @@ const LINES: Readonly<Record<string, number>> = {
   'src/shell': 270,
   'src/tools src/confirmation-bus': 220,
   'src/trace': 1120,
-  'src/trust': 1700,
+  'src/trust': 1810,
   'src/util': 1850,
 };
-const ALL = 22_350;
+const ALL = 22_480;
 
 const filesOf = (room: string): string[] =>
   listFiles(...room.split(' ').map((part) => (part.endsWith('.ts') ? part : `${part}/**/*.ts`)));

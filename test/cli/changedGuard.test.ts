@@ -81,7 +81,7 @@ it('a guard blocks at the event that it was allowed for, where explain says so',
   const { exitCode } = await cli.run(['fire', 'BeforeTool', '--tool', 'write_file']);
   expect(exitCode).toBe(2);
   const { stdout } = await cli.run(['explain', 'BeforeTool', '--tool', 'write_file']);
-  expect(stdout).toContain('It is blocked, as a guard has changed since it was allowed');
+  expect(stdout).toContain('It is blocked, as a guard is not allowed as it is now');
 });
 
 it('a guard whose input cannot be read by "hookstack hook" still blocks', async () => {

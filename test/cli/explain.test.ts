@@ -171,7 +171,7 @@ describe('explain', () => {
     });
     await cli.run(['trust', '--yes']);
     await cli.write('.llxprt/hooks/guard.sh', 'exit 2');
-    const denial = 'It is blocked, as a guard has changed since it was allowed: guard.';
+    const denial = 'It is blocked, as a guard is not allowed as it is now: guard.';
     const { stdout } = await cli.run(['explain', 'BeforeTool', '--tool', 'write_file']);
     expect(stdout).toContain(`BeforeTool of write_file: no hooks run.\n${denial}`);
     const other = await cli.run(['explain', 'BeforeTool', '--tool', 'read_file']);

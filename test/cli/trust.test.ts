@@ -144,6 +144,7 @@ BeforeTool [new]
     expect(stdout.replaceAll(/:[\da-f]{12}/g, ':…')).toBe(`What ${cli.project} would run:
 
 BeforeTool [changed]
+    it has changed since it was allowed (its command, its matcher, .llxprt/hooks/guard.sh, 1 more)
     from .llxprt/settings.json:1:72
     pinned: its definition and every file of ".llxprt/hooks/" are covered; what its script loads or starts from elsewhere is not
     event: "BeforeTool"
@@ -442,6 +443,33 @@ describe('trust --lock of an open hook', () => {
     await fire(env);
     expect(hasRun()).toBe(true);
   });
+});
+
+describe('trust --lock of open guards', () => {
+  it('writes no lock without them, and names them and what to do', async () => {
+    await cli.projectSettings({
+      BeforeTool: group('jq -e .tool_input', { name: 'filter', onFailure: 'deny' }),
+      AfterTool: group('npm test', { name: 'tests' }),
+    });
+    const { exitCode, stdout, stderr } = await cli.run(['trust', '--lock']);
+    expect([exitCode, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('No lock is written: these guards are open');
+    expect(stderr).toContain('hookstack trust --lock --open');
+    expect(stderr).toContain('"filter"');
+    expect(stderr).not.toContain('tests');
+    expect(existsSync(join(cli.project, '.llxprt/hooks.lock'))).toBe(false);
+    const { stdout: digest } = await cli.run(['trust', '--lock', '--open']);
+    const env = { HOOKSTACK_TRUST_LOCK: digest };
+    expect(await cli.run(['trust', '--check'], { env })).toMatchObject({ exitCode: 0 });
+  });
+});
+
+it('trust shows 20 files of a kind, the script first, and counts the others', async () => {
+  await cli.run(['trust', '--yes']);
+  for (let file = 0; file < 50; file++) await cli.write(`.llxprt/hooks/a/${file}.js`, '');
+  const { stdout } = await cli.run(['trust', '--check']);
+  expect(stdout.match(/^ {2}\+ \.llxprt/gmu)).toHaveLength(20);
+  expect(stdout).toContain('  + and 30 more files');
 });
 
 describe('untrust', () => {

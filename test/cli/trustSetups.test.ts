@@ -32,13 +32,13 @@ const SETUPS: readonly (readonly [
     'a line of jq and grep',
     [],
     `jq -r '.tool_input.file_path' | grep -qE '\\.env$' && { echo 'no secrets' >&2; exit 2; } || exit 0`,
-    'open: only its definition is covered: what it runs may change unasked, because it is a line of which only the shell knows what it starts',
+    'open: only its definition is covered: what it runs may change unasked, because it has a pipe: put the line into a script in .llxprt/hooks, and start that',
   ],
   [
     'an audit log in one line',
     [],
     'jq -c . >> .llxprt/audit.jsonl',
-    'open: only its definition is covered: what it runs may change unasked, because it is a line of which only the shell knows what it starts',
+    'open: only its definition is covered: what it runs may change unasked, because it has a redirection (>> .llxprt/audit.jsonl): put the line into a script in .llxprt/hooks, and start that',
   ],
   [
     'one program of the machine',
@@ -80,7 +80,7 @@ const SETUPS: readonly (readonly [
     'tests after each edit',
     ['package.json'],
     'cd "$LLXPRT_PROJECT_DIR/app" && npx vitest run --changed',
-    'open: only its definition is covered: what it runs may change unasked, because it is a line of which only the shell knows what it starts',
+    'open: only its definition is covered: what it runs may change unasked, because it has "&&": put the line into a script in .llxprt/hooks, and start that',
   ],
   [
     'a Python module',

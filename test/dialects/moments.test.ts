@@ -318,6 +318,40 @@ describe('before a person is asked, hooks of PermissionRequest', () => {
     expect([text, file]).toEqual(['Not now.', undefined]);
   });
 
+  describe.each([
+    ['decision', { decision: 'maybe', ...permission('allow') }],
+    ['hookSpecificOutput.permissionDecision', { decision: 'approve', ...permission('maybe') }],
+    ['hookSpecificOutput.decision', { decision: 'approve', ...decide({ behavior: null }) }],
+    ['hookSpecificOutput.decision', { hookSpecificOutput: { decision: 'x' } }],
+    ['hookSpecificOutput.decision.behavior', decide({ behavior: 'perhaps' })],
+    ['decision', { decision: 'maybe', ...decide({ behavior: 'allow' }) }],
+    ['hookSpecificOutput', { decision: 'approve', hookSpecificOutput: 'deny' }],
+    [
+      'hookSpecificOutput.decision.updatedInput',
+      decide({ behavior: 'allow', updatedInput: 'other.js' }),
+    ],
+    ['reason', { reason: 7 }],
+    ['hookSpecificOutput.decision.message', decide({ behavior: 'ask', message: 7 })],
+  ])('allow nothing by an answer whose %s cannot be read', (place, answer) => {
+    it('of one that is no guard: he is asked', async () => {
+      const { asked, file, logger } = await runAsked(answer, { decision: 'deny' });
+      expect(asked).toHaveLength(1);
+      expect(file).toBeUndefined();
+      expect(logger.warnings).toEqual([expect.stringContaining(` ${place} is ignored: `)]);
+    });
+
+    it('of a guard: it denies', async () => {
+      const [group] = hook('decides', answer);
+      const hooks = {
+        PreToolUse: hook('before', asking),
+        PermissionRequest: [{ ...group, hooks: [{ ...group!.hooks[0], onFailure: 'deny' }] }],
+      };
+      await runAnswers(sandbox, hooks, answers, {}, { approver: () => ({ decision: 'allow' }) });
+      expect(namesOf(ran())).toEqual(['before', 'decides']);
+      expect(sandbox.read('note.js')).toBeUndefined();
+    });
+  });
+
   it.each([
     ['nothing', {}],
     ['that they want to ask, too', permission('ask')],

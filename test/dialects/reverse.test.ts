@@ -129,6 +129,17 @@ describe('what an agent tells its hooks, in our words', () => {
     const model = { hook_event_name: 'BeforeModel', llm_request: { messages: 3 } };
     expect(() => receive('gemini', model)).toThrow(UnreadableEvent);
   });
+
+  it.each([
+    ['AfterModel', { llm_request: {}, llm_response: { candidates: 7 } }, 'llm_response.candidates'],
+    ['BeforeModel', { llm_request: { messages: 3 } }, 'llm_request.messages'],
+  ])('says what is wrong with %s: %j', (name, fields, place) => {
+    expect(() => receive('gemini', { hook_event_name: name, ...fields })).toThrow(
+      new RegExp(
+        `^Gemini CLI sent ${name} without a form of .* \\(at ${place}: expected .*, got \\d`,
+      ),
+    );
+  });
 });
 
 /** What Claude Code is to run a tool with, once hooks have changed its arguments. */

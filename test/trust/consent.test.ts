@@ -281,6 +281,17 @@ describe('a hook of which only the definition can be covered', () => {
   });
 });
 
+it('a hook that was allowed before its script was there is said to have been open', async () => {
+  const projectHook = guard(`sh ${H}/later.sh`);
+  const consent = await read();
+  await consent.allow(await consent.review([projectHook]), { open: true });
+  await write(`${H}/later.sh`, 'true');
+  expect(await review(consent, projectHook)).toMatchObject({
+    status: 'changed',
+    reason: expect.stringContaining('was allowed when it was covered otherwise (open); now its'),
+  });
+});
+
 /** As the first version wrote it: files that the command named. */
 function oldItem(command: string, files: Record<string, string>): ConsentItem {
   const definition = { command, event: 'BeforeTool', type: 'command' };
@@ -380,6 +391,17 @@ describe('what is refused', () => {
     expect(reviews[0]?.reason).toContain('more than 67108864 bytes');
   });
 
+  it('no hook for sharing a folder of many files with many others', async () => {
+    await write(`${H}/x.sh`, 'true');
+    for (let file = 1; file < 900; file++) await write(`${H}/node_modules/${file}.js`, '');
+    const hooks = Array.from({ length: 60 }, (_, index) => guard(`${PINNED} ${index}`));
+    const statuses = async () =>
+      (await (await read()).review(hooks)).map(({ status, class: covers }) => [status, covers]);
+    expect(await statuses()).toEqual(hooks.map(() => ['new', 'pinned']));
+    for (let file = 900; file <= 1000; file++) await write(`${H}/node_modules/${file}.js`, '');
+    expect(await statuses()).toEqual(hooks.map(() => ['new', 'open']));
+  });
+
   it('a file called __proto__ is a file like any other', async () => {
     await write(`${H}/__proto__`, 'true');
     const projectHook = guard(`sh ${H}/__proto__`);
@@ -390,6 +412,35 @@ describe('what is refused', () => {
 });
 
 describe('the file of consents', () => {
+  it('holds the list of a folder once, however many hooks start something in it', async () => {
+    await write(`${H}/x.sh`, 'true');
+    for (let file = 0; file < 100; file++) await write(`${H}/node_modules/${file}.js`, '');
+    const hooks = Array.from({ length: 20 }, (_, index) => guard(`${PINNED} ${index}`));
+    const consent = await read();
+    await consent.allow(await consent.review(hooks));
+    const text = await readFile(storeFile(), 'utf8');
+    expect(text.match(/node_modules\/7\.js/g)).toHaveLength(1);
+    const again = await (await read()).review(hooks);
+    expect(again.map(({ status }) => status)).toEqual(hooks.map(() => 'allowed'));
+    await write(`${H}/node_modules/7.js`, 'touch pwned');
+    const [changed] = await (await read()).review(hooks);
+    expect(changed?.reason).toBe(`has changed since it was allowed (${H}/node_modules/7.js)`);
+  });
+
+  it('is not written where it would be larger than what is read, and stays as it was', async () => {
+    const consent = await allowing(guard(PINNED));
+    const before = await readFile(storeFile(), 'utf8');
+    const { item, ...facts } = await review(consent, guard(PINNED));
+    const definition = { ...item.definition, name: 'x'.repeat(17 * 1024 * 1024) };
+    const large = { ...item, definition };
+    const reviews = [{ ...facts, item: { ...large, digest: digestOf(large) } }];
+    await expect(consent.allow(reviews)).rejects.toThrow(
+      /trusted-hooks\.json would have \d+ bytes, and no more than 16777216 are read of it.*untrust/,
+    );
+    expect(await readFile(storeFile(), 'utf8')).toBe(before);
+    expect(await review(consent, guard(PINNED))).toMatchObject({ status: 'allowed' });
+  });
+
   it('is for the user alone, and holds the projects side by side', async () => {
     await allowing(guard(PINNED));
     const { mode } = await stat(storeFile());

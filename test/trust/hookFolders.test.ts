@@ -96,7 +96,7 @@ describe('a hook is open, and the question says why, where its folder', () => {
     [
       'holds a link out of the project',
       () => symlink('/etc/profile', at('.claude/hooks/lib.sh')),
-      'is beside .claude/hooks/lib.sh, a link that leads out of .claude/hooks',
+      'is beside .claude/hooks/lib.sh, a link that leads out of the project, to /etc/profile',
     ],
     [
       'holds a link to a folder',

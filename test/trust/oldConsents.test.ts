@@ -7,11 +7,15 @@ import type { ProjectHook } from '../../src/trust/consentItem.js';
 import { hook } from '../helpers/hooks.js';
 import { useTempDir } from '../helpers/tempDir.js';
 
-// What the version before wrote of the project below: it knew what programs read, and covered the script's own folder.
+// What earlier versions wrote of the project below: one that knew what programs read, and covered the script's own folder,
+// and the one before this, which wrote the list of a folder for each of its hooks.
 const RECORDED = path.join(import.meta.dirname, 'fixtures/form2');
+const RECORDED_FOLDERS = path.join(import.meta.dirname, 'fixtures/form2Folders');
 const RECORDED_PROJECT = '/tmp/oldt/project';
 /** The digest that it printed for the lock. */
 const LOCK = 'sha256:fba5bcc75bff569c8f2fe103328b565824be48349c9c3728d19b20c80fb2cabd';
+
+const LOCK_OF_FOLDERS = 'sha256:c828bfa69f1ccc5b23c9795b9f6924a12e7a257cdb3b6a43481fbc0dda10dadf';
 
 const FILES: Readonly<Record<string, string>> = {
   '.claude/hooks/guard.sh': '. "${0%/*}/lib.sh"\n',
@@ -38,13 +42,17 @@ async function write(file: string, content: string): Promise<void> {
 }
 
 /** By the recorded file of consents, or by the recorded lock. */
-async function readRecorded(by: 'consents' | 'lock'): Promise<HookConsent> {
+async function readRecorded(
+  by: 'consents' | 'lock',
+  folder = RECORDED,
+  trustedLock = LOCK,
+): Promise<HookConsent> {
   const home = path.join(temporary.path, 'home');
   if (by === 'lock') {
-    await write('.llxprt/hooks.lock', await readFile(path.join(RECORDED, 'hooks.lock'), 'utf8'));
-    return HookConsent.read({ workingDir: at('.'), home, trustedLock: LOCK });
+    await write('.llxprt/hooks.lock', await readFile(path.join(folder, 'hooks.lock'), 'utf8'));
+    return HookConsent.read({ workingDir: at('.'), home, trustedLock });
   }
-  const text = await readFile(path.join(RECORDED, 'consents.json'), 'utf8');
+  const text = await readFile(path.join(folder, 'consents.json'), 'utf8');
   await mkdir(path.join(home, '.llxprt'), { recursive: true });
   const store = path.join(home, '.llxprt/trusted-hooks.json');
   await writeFile(store, text.replace(RECORDED_PROJECT, at('')), { mode: 0o600 });
@@ -132,6 +140,30 @@ describe.each(['consents', 'lock'] as const)(
     });
   },
 );
+
+it.each(['consents', 'lock'] as const)(
+  'what the version just before had allowed is whole, by its %s',
+  async (by) => {
+    const consent = await readRecorded(by, RECORDED_FOLDERS, LOCK_OF_FOLDERS);
+    expect(consent.problems).toEqual([]);
+    const [guarding, open] = await consent.review([GUARD, recorded('npm', 'npm test')]);
+    expect(guarding).toMatchObject({ status: 'allowed', class: 'pinned' });
+    expect(guarding).not.toHaveProperty('isOld');
+    expect(open).toMatchObject({ status: 'allowed', class: 'open' });
+    await chmod(at('.claude/hooks/lib.sh'), 0o755);
+    expect(await consent.recheck(GUARD)).toBe(
+      'has changed since it was allowed (.claude/hooks/lib.sh)',
+    );
+  },
+);
+
+it('is known as old until it is allowed again', async () => {
+  const consent = await readRecorded('consents');
+  const reviews = await consent.review([GUARD]);
+  expect(reviews).toMatchObject([{ status: 'allowed', isOld: true }]);
+  await consent.allow(reviews);
+  expect(await review(consent, GUARD)).not.toHaveProperty('isOld');
+});
 
 it('is kept in the form of this version once something is allowed, with the modes of files', async () => {
   const consent = await readRecorded('consents');

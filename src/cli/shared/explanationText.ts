@@ -36,7 +36,7 @@ function formatHeading(explanation: Explanation, count: number): string {
   const heading = paint('bold', `${subject}: ${what}${how}.`);
   const blocking = explanation.hooks.filter(({ blocks }) => blocks).map(({ hook }) => hook);
   const names = toVisible(blocking.join(', '));
-  const denial = `It is blocked, as a guard has changed since it was allowed: ${names}.`;
+  const denial = `It is blocked, as a guard is not allowed as it is now: ${names}.`;
   const state = blocking.length > 0 ? [paint('red', denial)] : [];
   return [heading, ...state, ...formatSwitch(explanation)].join('\n');
 }

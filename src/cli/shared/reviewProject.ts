@@ -6,6 +6,8 @@ import { settingsFileIn } from '../../config/settings/settingsPlaces.js';
 import { listModules, toProjectModule } from '../../extensions/extensionMiddleware.js';
 import type { JsonDocument, Position } from '../../util/jsonDocument.js';
 import { readJsonFile } from '../../util/guardedFile.js';
+import { failsClosed } from '../../protocol/events.js';
+import { hookIdentity } from '../../protocol/identity.js';
 import { isRecord } from '../../util/records.js';
 import { SilentLogger } from './silentLogger.js';
 import { plural } from './terminal.js';
@@ -13,6 +15,10 @@ import { openRegistry, openWorkspace, unreadableFiles, type Workspace } from './
 
 export interface ReviewedItem {
   readonly review: ConsentReview;
+  /** Of a hook. */
+  readonly name?: string;
+  /** Whether it is a hook that denies where it fails. */
+  readonly isGuard?: boolean;
   /** Absolute path. */
   readonly file?: string;
   readonly position?: Position;
@@ -47,7 +53,10 @@ export async function reviewWorkspace({
   const items: ReviewedItem[] = [];
   if (review) items.push({ review, ...(await locateSettings(review, config, documents)) });
   for (const entry of registry.getAllHooks()) {
-    if (entry.review) items.push({ review: entry.review, ...(await locateHook(entry, documents)) });
+    const { review: reviewed, config: hook, eventName } = entry;
+    if (!reviewed) continue;
+    const facts = { name: hookIdentity(hook), isGuard: failsClosed(hook, eventName) };
+    items.push({ review: reviewed, ...facts, ...(await locateHook(entry, documents)) });
   }
   const consent = await config.getConsent();
   return {

@@ -7,7 +7,10 @@ export const trustCommand: CommandSpec = {
   description: "Show what a project's hooks and middleware would run, and allow it",
   options: [
     cwdOption,
-    new Option('--yes', 'allow without being asked what is pinned'),
+    new Option(
+      '--yes',
+      'allow without being asked what is pinned, and renew what an earlier version allowed',
+    ),
     new Option(
       '--open',
       'allow also what is open: hooks of which only the definition is covered; with --lock, put it in',
@@ -21,8 +24,8 @@ export const trustCommand: CommandSpec = {
   ],
   notes: `Environment:
   HOOKSTACK_TRUST_LOCK  sha256:… of a .llxprt/hooks.lock, whose hooks need no consent`,
-  exitCodes: `0 all is allowed, or the lock is written; 1 something is not allowed; 2 wrong usage or
-settings`,
+  exitCodes: `0 all is allowed, or the lock is written; 1 something is not allowed, or the lock would
+leave a guard out; 2 wrong usage or settings`,
   example: 'hookstack trust --check || hookstack trust',
   load: async () => (await import('./trust.js')).trust,
 };

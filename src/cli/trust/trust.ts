@@ -30,6 +30,10 @@ interface TrustOptions {
 
 const NOT_ALLOWED = 1;
 
+const WITHOUT_GUARDS =
+  'and would neither run nor deny where it is all that is known (to put them in, run hookstack trust --lock --open, or put what they run into scripts in .llxprt/hooks)';
+const OF_OLD = 'allowed by an earlier version, without the modes of files';
+
 /** @returns the exit code: 0 all is allowed, or the lock is written; 1 something is not */
 export async function trust(options: TrustOptions): Promise<number> {
   if ([options.yes, options.check, options.lock].filter(Boolean).length > 1) {
@@ -85,6 +89,13 @@ async function lock(project: ReviewedProject, { json, open }: TrustOptions): Pro
     return NOT_ALLOWED;
   }
   const locked = project.items.filter(({ review }) => open || review.class !== 'open');
+  const left = project.items.filter((item) => !locked.includes(item));
+  const guards = left.filter(({ isGuard }) => isGuard);
+  if (guards.length > 0) {
+    const names = guards.map(({ name = '' }) => `"${toVisible(name)}"`).join(', ');
+    printNotice('error', `No lock is written: these guards are open, ${WITHOUT_GUARDS}: ${names}`);
+    return NOT_ALLOWED;
+  }
   const file = lockFileIn(project.consent.project);
   await requireInside(project.consent.project, file);
   const digest = await writeLock(
@@ -93,7 +104,6 @@ async function lock(project: ReviewedProject, { json, open }: TrustOptions): Pro
   );
   if (json) printJson({ file, digest, ...describeProject(project) });
   else printLine(digest);
-  const left = project.items.filter((item) => !locked.includes(item));
   if (left.length > 0) {
     printNotice('warning', `left out, as open: ${count(left)}; add --open to put in`);
   }
@@ -112,7 +122,9 @@ async function allow(project: ReviewedProject, options: TrustOptions): Promise<n
   const missing = items.filter(({ review }) => review.status !== 'allowed');
   const allowable = missing.filter(({ review }) => review.status !== 'refused');
   const agreed = allowable.length === 0 ? [] : await agree(allowable, project, options);
-  if (agreed.length > 0) {
+  const old = items.filter(({ review }) => review.isOld);
+  const renewed = yes || options.open ? old : [];
+  if (agreed.length + renewed.length > 0) {
     const left = missing.filter((item) => !agreed.includes(item));
     const allowed = items.filter((item) => !left.includes(item));
     await consent.allow(
@@ -120,7 +132,11 @@ async function allow(project: ReviewedProject, options: TrustOptions): Promise<n
       // A changed guard goes on denying, as it was allowed.
       { open: true, keep: left.flatMap(({ review }) => review.previous ?? []) },
     );
-    if (!json) printLine(`Allowed: ${count(agreed)}.`);
+    if (!json && agreed.length > 0) printLine(`Allowed: ${count(agreed)}.`);
+    if (!json && renewed.length > 0) printLine(`Renewed: ${count(renewed)}, ${OF_OLD}.`);
+  }
+  if (renewed.length < old.length && agreed.length === 0) {
+    printNotice('note', `${count(old)} ${OF_OLD}; to renew that, run: hookstack trust --yes`);
   }
   const open = allowable.filter((item) => isOpen(item) && !agreed.includes(item));
   if (yes && open.length > 0) {

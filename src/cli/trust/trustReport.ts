@@ -43,6 +43,7 @@ export function formatItem({ review, file, position }: ReviewedItem, project: st
   const at = position ? `:${position.line}:${position.column}` : '';
   return [
     `${paint('bold', toVisible(titleOf(review.item)))}${of} [${formatStatus(review)}]`,
+    ...(review.status === 'changed' ? [`    it ${toVisible(review.reason ?? '')}`] : []),
     ...(file === undefined ? [] : [`    from ${toVisible(relative(project, file))}${at}`]),
     ...(review.status === 'refused'
       ? []
@@ -93,16 +94,20 @@ function formatFiles({ item, previous, scripts }: ConsentReview): string[] {
   const rankOf = (file: string) =>
     scripts.includes(file) ? 0 : file.includes('/node_modules/') ? 2 : 1;
   // What is cut off must not be what the hook starts, behind files that nobody reads.
-  const same = Object.keys(item.files)
-    .filter((file) => !different.has(file))
-    .toSorted((a, b) => rankOf(a) - rankOf(b));
-  const more = same.length - MAX_SHOWN_FILES;
+  const same = Object.keys(item.files).filter((file) => !different.has(file));
+  const toLines = (sign: Sign, files: readonly string[]) => {
+    const sorted = files.toSorted((a, b) => rankOf(a) - rankOf(b));
+    const more = sorted.length - MAX_SHOWN_FILES;
+    return [
+      ...sorted.slice(0, MAX_SHOWN_FILES).map(toLine(sign)),
+      ...(more > 0 ? [mark(sign, `and ${more} more files`)] : []),
+    ];
+  };
   return [
-    ...same.slice(0, MAX_SHOWN_FILES).map(toLine(' ')),
-    ...(more > 0 ? [mark(' ', `and ${more} more files`)] : []),
-    ...changedFiles.map(toLine('~')),
-    ...removedFiles.map(toLine('-')),
-    ...addedFiles.map(toLine('+')),
+    ...toLines(' ', same),
+    ...toLines('~', changedFiles),
+    ...toLines('-', removedFiles),
+    ...toLines('+', addedFiles),
   ];
 }
 
