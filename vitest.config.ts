@@ -19,8 +19,8 @@ export default defineConfig({
   test: {
     reporters: ['default', ['json', { outputFile: 'coverage/report.json' }]],
     setupFiles: ['test/helpers/waitingShells.ts'],
-    // Modules of extensions are loaded by Node itself, as in a host.
-    server: { deps: { external: [/\.llxprt\/extensions\//] } },
+    // Modules of extensions, and the built program, are loaded by Node itself, as in a host.
+    server: { deps: { external: [/\.llxprt\/extensions\//, /\/dist\/program\.js$/] } },
     // Style sheets are empty for tests otherwise, also those that are read as text.
     css: true,
     typecheck: {
