@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
@@ -29,8 +30,8 @@ const TYPES = {
 const everyTest = 'test/**/*.test.ts';
 const elsewhere = [...configDefaults.exclude, 'test/hosts/**', ...ALONE, ...LONG_ALONE];
 
-// More than there are cores: many tests wait for a process, and the main process has little to do.
-const MANY = { maxWorkers: '150%', sequence: { groupOrder: 0 } };
+// One more than there are cores: many tests wait for a process, and the main process has little to do.
+const MANY = { maxWorkers: availableParallelism() + 1, sequence: { groupOrder: 0 } };
 // They wait more than they work; with two of them, no core of two is idle.
 const FEW = { maxWorkers: 2, sequence: { groupOrder: 1 } };
 
