@@ -1,12 +1,39 @@
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { configDefaults, defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
-/** Tests that hold limits of less than a second, or compare what two things take: nothing runs beside them. */
-const ALONE = [
+/** Tests that hold limits of less than a second, or compare what two things take: no heavy work runs beside them. */
+const ALONE = ['test/middleware/planner.test.ts', 'test/process/{ending,host,runCommand}.test.ts'];
+const LONG_ALONE = [
   'test/faults/{concurrency,guardAnswers,persistentProcess,process,processIo,searches}.test.ts',
-  'test/middleware/planner.test.ts',
-  'test/process/{ending,host,runCommand}.test.ts',
 ];
+
+/**
+ * Tests that take long, and mostly repeat for a whole program, or for many inputs, what a quick test proves for one: the
+ * faults, the pages and examples, texts of megabytes, random projects, and processes that hang or stay.
+ */
+const LONG = [
+  'test/faults/**/*.test.ts',
+  'test/examples/**/*.test.ts',
+  'test/docs/snippets.test.ts',
+  'test/trace/longPage.test.ts',
+  'test/properties/{length,linear,hostile*}.test.ts',
+  'test/cli/{hookWatchdog,mcpWatchdog,oddFiles,resident}.test.ts',
+];
+
+const TYPES = {
+  enabled: true,
+  include: ['test/types/**/*.test-d.ts'],
+  tsconfig: './test/tsconfig.json',
+};
+
+const everyTest = 'test/**/*.test.ts';
+const elsewhere = [...configDefaults.exclude, 'test/hosts/**', ...ALONE, ...LONG_ALONE];
+
+// One more than there are cores: many tests wait for a process, and the main process has little to do.
+const MANY = { maxWorkers: availableParallelism() + 1, sequence: { groupOrder: 0 } };
+// They wait more than they work; with two of them, no core of two is idle.
+const FEW = { maxWorkers: 2, sequence: { groupOrder: 1 } };
 
 /** Beside the sources there is none; tests start the built one. */
 const SPAWNER_PROGRAM = {
@@ -19,15 +46,10 @@ export default defineConfig({
   test: {
     reporters: ['default', ['json', { outputFile: 'coverage/report.json' }]],
     setupFiles: ['test/helpers/waitingShells.ts'],
-    // Modules of extensions are loaded by Node itself, as in a host.
-    server: { deps: { external: [/\.llxprt\/extensions\//] } },
+    // Modules of extensions, and the built program, are loaded by Node itself, as in a host.
+    server: { deps: { external: [/\.llxprt\/extensions\//, /\/dist\/program\.js$/] } },
     // Style sheets are empty for tests otherwise, also those that are read as text.
     css: true,
-    typecheck: {
-      enabled: true,
-      include: ['test/types/**/*.test-d.ts'],
-      tsconfig: './test/tsconfig.json',
-    },
     testTimeout: 30_000,
     hookTimeout: 30_000,
     coverage: {
@@ -35,28 +57,21 @@ export default defineConfig({
       include: ['src/**', 'middleware/**'],
       reporter: ['text-summary', 'json-summary'],
     },
+    // `npm test` runs the first two, `npm run test:long` the others.
     projects: [
-      {
-        extends: true,
-        test: {
-          name: 'side by side',
-          include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, 'test/hosts/**', ...ALONE],
-          // Not one less than there are cores: the main process has little to do.
-          maxWorkers: '100%',
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'alone',
-          include: ALONE,
-          maxWorkers: 1,
-          sequence: { groupOrder: 1 },
-          typecheck: { enabled: false },
-        },
-      },
+      project('side by side', {
+        include: [everyTest],
+        exclude: [...elsewhere, ...LONG],
+        ...MANY,
+        typecheck: TYPES,
+      }),
+      project('alone', { include: ALONE, ...FEW }),
+      project('long', { include: LONG, exclude: elsewhere, ...MANY }),
+      project('long, alone', { include: LONG_ALONE, ...FEW }),
     ],
   },
 });
+
+function project(name: string, test: TestProjectInlineConfiguration['test']) {
+  return { extends: true as const, test: { ...test, name } };
+}

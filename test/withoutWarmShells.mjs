@@ -1,7 +1,7 @@
 // node test/withoutWarmShells.mjs [ARGUMENT…]: runs once more, with HOOKSTACK_WARM_SHELLS=0 and HOOKSTACK_SPAWNER=0, the
-// test files for which these can make a difference, as noted in the report of the last run of all tests by
-// test/helpers/waitingShells.ts.
-// There is no list to keep up to date: a file that starts to run hooks is part of the second run from then on.
+// tests of what happens from the start of a hook's command to its end. Of these, it takes the files that start hooks in the
+// process of the test, or in a host with its environment, as noted in the report of the last run of all tests by
+// test/helpers/waitingShells.ts: a file there that starts to run hooks is part of the second run from then on.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,42 +9,27 @@ import path from 'node:path';
 const ROOT = path.resolve(import.meta.dirname, '..');
 const REPORT = path.join(ROOT, 'coverage/report.json');
 
-/** Files that are noted although the variable changes nothing of what they test. */
-const LEFT_OUT = [
-  // Hold commands by themselves: the variable is read by what calls them.
-  'test/process/',
-  // Measures the way of a call with the process that starts hooks.
-  'test/architecture/',
-  // Start programs of Node that run no hook.
-  'test/package/',
-  'test/requirements/check.test.ts',
-  // Compare what is printed, or said to a model, which is the same. Commands as these run hooks in the tests of faults.
-  'test/docs/',
-  'test/cli/newcomer.test.ts',
-  'test/examples/',
-  'test/faults/shown.test.ts',
-  // What consent covers is decided before there is a process. Their commands run in no other way than all others.
-  'test/faults/budgets.test.ts',
-  'test/faults/consentForms.test.ts',
-  'test/faults/clonedRepository.test.ts',
-  // Run every fault in each of the ways to start a hook themselves, or only with a spawner.
-  ...['escapees', 'guardAnswers', 'process', 'processIo'].map(
+/**
+ * Where it can matter who starts a command, and when. All else begins with what a hook has answered, or ends before it is
+ * started. Faults of a process that run in each of the ways to start one by themselves are missing here.
+ */
+const COMMANDS = [
+  'test/hooks/',
+  'test/run/',
+  'test/middleware/run',
+  'test/core/coreTool',
+  'test/core/geminiChat.test.ts',
+  'test/peers/',
+  'test/requirements/failOpen.test.ts',
+  'test/requirements/modelTriggers.test.ts',
+  'test/agent/agent.test.ts',
+  // Scripts as people write them, in all the languages.
+  'test/dialects/realHooks.test.ts',
+  'test/dialects/endings.test.ts',
+  'test/properties/fidelity.test.ts',
+  ...['concurrency', 'guards', 'isolation', 'lostStarts', 'processHost', 'security', 'values'].map(
     (name) => `test/faults/${name}.test.ts`,
   ),
-  'test/faults/spawner.test.ts',
-  'test/faults/brokenSpawner.test.ts',
-  // Ask servers: how these start their hooks is of no importance to who asks.
-  'test/fleet/',
-  'test/cli/serve/',
-  'test/faults/fleet',
-  // Ask processes that stay, which are started by the host in any case.
-  'test/properties/hostile',
-  'test/faults/persistent',
-  'test/properties/persistent.test.ts',
-  'test/dialects/persistentAsk.test.ts',
-  'test/cli/doctorPersistent.test.ts',
-  'test/cli/persistentInit.test.ts',
-  'test/author/',
 ];
 
 const { testResults } = JSON.parse(readFileSync(REPORT, 'utf8'));
@@ -58,7 +43,7 @@ for (const known of ['test/process/spawner.test.ts', 'test/examples/examples.tes
   process.exit(1);
 }
 
-const files = noted.filter((file) => !LEFT_OUT.some((left) => file.startsWith(left))).toSorted();
+const files = noted.filter((file) => COMMANDS.some((begin) => file.startsWith(begin))).toSorted();
 console.log(`${files.length} of ${testResults.length} files`);
 const { status } = spawnSync('npx', ['vitest', 'run', ...process.argv.slice(2), ...files], {
   cwd: ROOT,

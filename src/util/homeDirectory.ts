@@ -1,9 +1,10 @@
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute } from 'node:path';
+import { hostEnvironment } from './requester.js';
 
 /** HOME, unless that is empty, or relative and so in whatever project is open; then what the system knows, if anything. */
 export function findHome(): string | undefined {
-  for (const ask of [homedir, () => userInfo().homedir]) {
+  for (const ask of [() => hostEnvironment()['HOME'] ?? '', homedir, () => userInfo().homedir]) {
     try {
       const home = ask();
       if (isAbsolute(home)) return home;

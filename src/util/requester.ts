@@ -1,27 +1,34 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Readable } from 'node:stream';
+
+/** What is used of a stream for texts; on a terminal, it has columns. */
+export interface TextStream {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): unknown;
+}
 
 /** A process for which this one does some work, such as an agent's hook command for which the resident answers. */
 export interface RequestingProcess {
-  readonly env: Readonly<NodeJS.ProcessEnv>;
-  /** Takes what is written to its stderr. Default: the stderr of whoever asked before. */
-  readonly writeError?: ((text: string) => void) | undefined;
+  readonly env?: Readonly<NodeJS.ProcessEnv>;
+  readonly stdin?: Readable & { readonly isTTY?: boolean };
+  readonly stdout?: TextStream;
+  readonly stderr?: TextStream;
 }
 
 const requesters = new AsyncLocalStorage<RequestingProcess>();
 
-/** Does some work for another process, with its environment, and its stderr. */
+/** Does some work for another process. What that does not say is as whoever asked before has it. */
 export function onBehalfOf<T>(requester: RequestingProcess, work: () => T): T {
-  return requesters.run({ writeError: requesters.getStore()?.writeError, ...requester }, work);
+  return requesters.run({ ...requesters.getStore(), ...requester }, work);
+}
+
+/** Whoever asked for what is being done, unless that is this process alone. */
+export function findRequester(): RequestingProcess | undefined {
+  return requesters.getStore();
 }
 
 /** The environment of whoever asked for what is being done: of this process, unless it works for another one. */
 export function hostEnvironment(): Readonly<NodeJS.ProcessEnv> {
-  return requesters.getStore()?.env ?? process.env;
-}
-
-/** Writes to the stderr of whoever asked for what is being done. */
-export function writeError(text: string): void {
-  const write = requesters.getStore()?.writeError;
-  if (write) write(text);
-  else process.stderr.write(text);
+  return findRequester()?.env ?? process.env;
 }

@@ -85,7 +85,7 @@ it('a guard blocks at the event that it was allowed for, where explain says so',
 });
 
 it('a guard whose input cannot be read by "hookstack hook" still blocks', async () => {
-  expect(await cli.run(['hook', '--from', 'claude'], { input: 'no JSON' })).toMatchObject({
+  expect(await cli.runProgram(['hook', '--from', 'claude'], { input: 'no JSON' })).toMatchObject({
     exitCode: 2,
     stderr: expect.stringContaining('"protect-env"') as string,
   });

@@ -38,7 +38,9 @@ async function ask(command = 'forbidden') {
     tool_name: 'Bash',
     tool_input: { command },
   });
-  const { exitCode, stdout, stderr } = await cli.run(['hook', '--from', 'claude'], { input });
+  const { exitCode, stdout, stderr } = await cli.runProgram(['hook', '--from', 'claude'], {
+    input,
+  });
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   return stdout.includes('"deny"');
 }

@@ -372,5 +372,5 @@ it('says how long an agent waits for an event, by the process that stays and by 
   );
   const off = await cli.run(['doctor'], { env: { PATH, HOOKSTACK_RESIDENT: '0' } });
   expect(off.stdout).toMatch(/an event takes \d+ ms by one of its own, as no process that stays/u);
-  expect((await cli.run(['resident', 'stop'])).exitCode).toBe(0);
+  expect((await cli.runProgram(['resident', 'stop'])).exitCode).toBe(0);
 });

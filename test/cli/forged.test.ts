@@ -9,6 +9,9 @@ const cli = new Cli();
 const ENDS = ['\n', '\r', '\u0085', '\u2028', '\u2029', '\u001b[2K\u001b[1G', '\u202e', '\u2066'];
 const odd = (name: string) => name + ENDS.map((end) => `${end}FORGED`).join('');
 
+/** Commands that take the streams of a whole process. */
+const SERVERS = new Set(['hook', 'mcp', 'serve']);
+
 /** Everything that a project, an extension or a server may call as it likes. */
 async function writeAll(): Promise<void> {
   const hooks = {
@@ -133,8 +136,9 @@ describe('what projects, extensions and agents call things forges no line and hi
     },
     { args: ['hook', '--from', 'gemini'], input: { hook_event_name: odd('BeforeTool') } },
   ])('$args', async ({ args, input }) => {
+    const isServer = SERVERS.has(args[0] ?? '') && args[1] !== 'install';
     const options = { ...(input && { input: JSON.stringify(input) }), timeout: 20_000 };
-    const { stdout, stderr } = await cli.run(args, options);
+    const { stdout, stderr } = await (isServer ? cli.runProgram(args, options) : cli.run(args));
     expect(forgedIn(`${stdout}\n${stderr}`)).toEqual([]);
   });
 });

@@ -1,13 +1,18 @@
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { execa, type Options, type ResultPromise } from 'execa';
 import { afterEach, beforeEach } from 'vitest';
+import type * as Program from '../../src/cli/program.js';
 import type { CommandHookConfig, HookDefinition } from '../../src/protocol/types.js';
 
 /** The built program. */
 export const MAIN = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url));
+
+/** What it loads for all commands, as a module. */
+const PROGRAM = new URL('../../dist/program.js', import.meta.url).href;
 
 /** What `install` has an agent start. */
 export const CLIENT = fileURLToPath(new URL('../../dist/hookstack-hook.sh', import.meta.url));
@@ -52,7 +57,14 @@ export class Cli {
     });
   }
 
-  async run(args: readonly string[], options: Options = {}) {
+  /** Runs a command in this process, as quickly as a function. */
+  async run(args: readonly string[], { cwd = this.project, env, input }: RunOptions = {}) {
+    const requester = { ...this.env, ...env };
+    return inTurn(() => runHere(args, { cwd, env: withoutUndefined(requester), input }));
+  }
+
+  /** Runs a command as a process of its own, for what depends on one: signals, pipes, time, what ends it. */
+  async runProgram(args: readonly string[], options: Options = {}) {
     const { exitCode, stdout, stderr } = await this.start(args, options);
     return { exitCode, stdout: String(stdout), stderr: String(stderr) };
   }
@@ -126,6 +138,57 @@ export class Cli {
     const lines = calls.map((call) => JSON.stringify(call));
     return this.write(join(this.#base, 'calls.responses'), lines.join('\n'));
   }
+}
+
+interface RunOptions {
+  /** Default: the project. */
+  readonly cwd?: string;
+  /** Added to what the program has anyway. */
+  readonly env?: NodeJS.ProcessEnv;
+  readonly input?: string;
+}
+
+/** The current directory belongs to the whole process, so commands wait for each other. */
+let turn: Promise<unknown> = Promise.resolve();
+
+function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  const done = turn.then(work);
+  turn = done.catch(() => undefined);
+  return done;
+}
+
+async function runHere(
+  args: readonly string[],
+  { cwd, env, input = '' }: RunOptions & { readonly cwd: string },
+) {
+  const { runCommandLine } = (await import(PROGRAM)) as typeof Program;
+  const [stdout, stderr] = [new KeptText(), new KeptText()];
+  const before = process.cwd();
+  process.chdir(cwd);
+  try {
+    const stdin = Readable.from(input === '' ? [] : [Buffer.from(input)]);
+    const exitCode = await runCommandLine(args, { env, stdin, stdout, stderr });
+    return { exitCode, stdout: stdout.text, stderr: stderr.text };
+  } finally {
+    process.chdir(before);
+  }
+}
+
+class KeptText {
+  #text = '';
+
+  write(text: string): void {
+    this.#text += text;
+  }
+
+  /** Without the line break at its end. */
+  get text(): string {
+    return this.#text.replace(/\n$/u, '');
+  }
+}
+
+function withoutUndefined(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined));
 }
 
 /** One recorded streamed answer; a text is a part like any other. */

@@ -3,7 +3,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Cli, MAIN } from './helpers.js';
-import { common, haveHook, SAID, send } from './hookHelpers.js';
+import { common, haveHook, SAID, sendToProgram } from './hookHelpers.js';
 
 const cli = new Cli();
 
@@ -27,7 +27,7 @@ describe('code of an extension that fails when nobody waits for it', () => {
       await next();
       if (ctx.event !== 'AfterTool') await new Promise((resolve) => setTimeout(resolve, 300));
     };`);
-    const { exitCode, json } = await send(cli, 'claude', call);
+    const { exitCode, json } = await sendToProgram(cli, 'claude', call);
     expect(exitCode).toBe(0);
     expect(json).toMatchObject({
       hookSpecificOutput: {
@@ -37,7 +37,7 @@ describe('code of an extension that fails when nobody waits for it', () => {
         ) as string,
       },
     });
-    expect(await send(cli, 'claude', result)).toMatchObject({ exitCode: 0, json: {} });
+    expect(await sendToProgram(cli, 'claude', result)).toMatchObject({ exitCode: 0, json: {} });
   });
 
   it('blocks also where an answer never comes after that', async () => {
@@ -45,7 +45,7 @@ describe('code of an extension that fails when nobody waits for it', () => {
       setTimeout(() => { throw new Error('broken\\nguard'); });
       await new Promise((resolve) => setTimeout(resolve, 1e6));
     };`);
-    expect(await send(cli, 'claude', call)).toMatchObject({
+    expect(await sendToProgram(cli, 'claude', call)).toMatchObject({
       exitCode: 2,
       stdout: '',
       stderr: 'Blocked, as an extension failed: broken guard',
@@ -54,12 +54,12 @@ describe('code of an extension that fails when nobody waits for it', () => {
 
   it('blocks where it ends the process', async () => {
     await haveModule('export default async () => process.exit(0);');
-    expect(await send(cli, 'claude', call)).toMatchObject({
+    expect(await sendToProgram(cli, 'claude', call)).toMatchObject({
       exitCode: 2,
       stdout: '',
       stderr: 'Blocked, as the process ended before the hooks had answered',
     });
-    expect(await send(cli, 'claude', result)).toMatchObject({ exitCode: 0, stdout: '' });
+    expect(await sendToProgram(cli, 'claude', result)).toMatchObject({ exitCode: 0, stdout: '' });
   });
 
   it('ends hooks that run', async () => {
@@ -70,7 +70,7 @@ describe('code of an extension that fails when nobody waits for it', () => {
       };`,
     );
     await haveHook(cli, { command: 'echo $$ > pid; exec sleep 1000' });
-    const { json } = await send(cli, 'gemini', { ...call, hook_event_name: 'BeforeTool' });
+    const { json } = await sendToProgram(cli, 'gemini', { ...call, hook_event_name: 'BeforeTool' });
     expect(json).toMatchObject({ decision: 'deny' });
     const pid = Number(await cli.read('pid'));
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
@@ -85,7 +85,7 @@ it('keeps what an extension prints out of the answer', async () => {
       console.log('{}');
     };`);
   await haveHook(cli, { command: 'echo no >&2; exit 2' });
-  const { exitCode, json, stderr } = await send(cli, 'claude', call);
+  const { exitCode, json, stderr } = await sendToProgram(cli, 'claude', call);
   expect(exitCode).toBe(0);
   expect(json).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
   expect(stderr).toContain('loaded');
@@ -95,7 +95,7 @@ it('does not wait for an extension once there is an answer', async () => {
   await haveModule(
     'setInterval(() => {}, 1000); export default async (ctx, next) => { await next(); };',
   );
-  const { exitCode, json } = await send(cli, 'claude', call, SAID.block);
+  const { exitCode, json } = await sendToProgram(cli, 'claude', call, SAID.block);
   expect(exitCode).toBe(0);
   expect(json).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
 });

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { isOwnHook } from '../../src/cli/shared/ownHook.js';
 import { Cli, group, MAIN } from './helpers.js';
-import { common, haveHook, SAID, send } from './hookHelpers.js';
+import { common, haveHook, SAID, sendToProgram } from './hookHelpers.js';
 
 const cli = new Cli();
 
@@ -24,7 +24,7 @@ describe('what cannot be read of an event', () => {
     ['a call without a tool', '{"hook_event_name": "PreToolUse", "tool_input": {}}'],
   ])('blocks where a guard had to be asked: %s', async (_what, text) => {
     await haveHook(cli, { onFailure: 'deny', name: 'guard' });
-    const { exitCode, stdout, stderr } = await send(cli, 'claude', text);
+    const { exitCode, stdout, stderr } = await sendToProgram(cli, 'claude', text);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toMatch(/^Blocked, as hooks could not be asked \("guard"\): .*$/u);
   });
@@ -33,7 +33,7 @@ describe('what cannot be read of an event', () => {
     'passes with a note where no guard is there: %s',
     async (text) => {
       await haveHook(cli);
-      const { exitCode, json, stderr } = await send(cli, 'claude', text);
+      const { exitCode, json, stderr } = await sendToProgram(cli, 'claude', text);
       expect({ exitCode, json }).toEqual({ exitCode: 0, json: {} });
       expect(stderr).toMatch(/^note: .*no guard is there, so it goes on/su);
     },
@@ -42,7 +42,7 @@ describe('what cannot be read of an event', () => {
   it('passes at an event that nothing can block', async () => {
     await haveHook(cli, { onFailure: 'deny' });
     const text = '{"hook_event_name": "BeforeToolSelection"}';
-    const { exitCode, json } = await send(cli, 'gemini', text);
+    const { exitCode, json } = await sendToProgram(cli, 'gemini', text);
     expect({ exitCode, json }).toEqual({ exitCode: 0, json: {} });
   });
 
@@ -50,7 +50,7 @@ describe('what cannot be read of an event', () => {
     await haveHook(cli, { onFailure: 'deny', name: 'guard' });
     const nested = '['.repeat(5000) + '"secret"' + ']'.repeat(5000);
     const text = `{"hook_event_name": "PostToolUse", "tool_name": "mcp__x__y", "tool_input": {}, "tool_response": ${nested}}`;
-    const { exitCode, json } = await send(cli, 'claude', text);
+    const { exitCode, json } = await sendToProgram(cli, 'claude', text);
     expect(exitCode).toBe(0);
     expect(json).toMatchObject({
       hookSpecificOutput: {
@@ -60,20 +60,20 @@ describe('what cannot be read of an event', () => {
       },
     });
     await haveHook(cli);
-    expect((await send(cli, 'claude', text)).json).toEqual({});
+    expect((await sendToProgram(cli, 'claude', text)).json).toEqual({});
   });
 
   it('ends the agent where a result has no form that is known', async () => {
     await haveHook(cli, { onFailure: 'deny' });
     const text = '{"hook_event_name": "PostToolUse", "tool_input": {}}';
-    expect((await send(cli, 'claude', text)).json).toMatchObject({ continue: false });
+    expect((await sendToProgram(cli, 'claude', text)).json).toMatchObject({ continue: false });
     const after = '{"hook_event_name": "AfterTool", "tool_input": {}}';
-    expect((await send(cli, 'gemini', after)).json).toMatchObject({ decision: 'deny' });
+    expect((await sendToProgram(cli, 'gemini', after)).json).toMatchObject({ decision: 'deny' });
   });
 
   it('passes with a note at an event that is none of ours', async () => {
     await haveHook(cli, { onFailure: 'deny' });
-    const { exitCode, json, stderr } = await send(cli, 'claude', {
+    const { exitCode, json, stderr } = await sendToProgram(cli, 'claude', {
       hook_event_name: 'SubagentStart',
     });
     expect({ exitCode, json }).toEqual({ exitCode: 0, json: {} });
@@ -82,7 +82,7 @@ describe('what cannot be read of an event', () => {
 
   it('is what is larger than any event', async () => {
     await haveHook(cli, { onFailure: 'deny' });
-    const { exitCode, stderr } = await send(cli, 'claude', ' '.repeat(65 * 1024 * 1024));
+    const { exitCode, stderr } = await sendToProgram(cli, 'claude', ' '.repeat(65 * 1024 * 1024));
     expect(exitCode).toBe(2);
     expect(stderr).toContain('larger than 64 MiB');
   });
@@ -90,7 +90,10 @@ describe('what cannot be read of an event', () => {
   it('is not a large one: 10 MB pass', async () => {
     await haveHook(cli);
     const content = 'x'.repeat(10_000_000);
-    const { exitCode, json } = await send(cli, 'claude', { ...call, tool_input: { content } });
+    const { exitCode, json } = await sendToProgram(cli, 'claude', {
+      ...call,
+      tool_input: { content },
+    });
     expect({ exitCode, json }).toEqual({ exitCode: 0, json: {} });
   });
 });
@@ -98,14 +101,14 @@ describe('what cannot be read of an event', () => {
 describe('a fault', () => {
   it('of a guard denies', async () => {
     await haveHook(cli, { command: 'cat > /dev/null; exit 7', onFailure: 'deny' });
-    const { exitCode, json } = await send(cli, 'claude', call);
+    const { exitCode, json } = await sendToProgram(cli, 'claude', call);
     expect(exitCode).toBe(0);
     expect(json).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
   });
 
   it('of any other hook is told to the user, and the call goes on', async () => {
     await haveHook(cli, { command: 'cat > /dev/null; exit 7' });
-    const { json } = await send(cli, 'claude', call);
+    const { json } = await sendToProgram(cli, 'claude', call);
     expect(json).toEqual({
       systemMessage: expect.stringContaining('exited with code 7') as string,
     });
@@ -116,7 +119,7 @@ describe('a fault', () => {
       `${cli.home}/.llxprt/settings.json`,
       '{ "hooks": { "BeforeTool": [ }, "AfterTool": [] }',
     );
-    const { exitCode, json } = await send(cli, 'claude', call);
+    const { exitCode, json } = await sendToProgram(cli, 'claude', call);
     expect(exitCode).toBe(0);
     expect(json).toMatchObject({
       hookSpecificOutput: {
@@ -126,28 +129,30 @@ describe('a fault', () => {
     });
     const after = { ...call, hook_event_name: 'PostToolUse', tool_response: 'secret' };
     const withheld = { updatedToolOutput: expect.stringContaining('withheld') as string };
-    const { json: afterwards } = await send(cli, 'claude', after);
+    const { json: afterwards } = await sendToProgram(cli, 'claude', after);
     expect(afterwards).toMatchObject({ hookSpecificOutput: withheld });
     const end = { hook_event_name: 'SessionEnd', reason: 'other' };
-    expect((await send(cli, 'claude', end)).json).toEqual({});
+    expect((await sendToProgram(cli, 'claude', end)).json).toEqual({});
   });
 
   it('of settings that the tool itself has broken withholds what it gave', async () => {
     await haveHook(cli, { onFailure: 'deny' });
     await cli.write('.llxprt/settings.json', { disabledHooks: ['none'] });
     await cli.run(['trust', '--yes']);
-    expect((await send(cli, 'claude', call)).json).toEqual({});
+    expect((await sendToProgram(cli, 'claude', call)).json).toEqual({});
     await cli.write('.llxprt/settings.json', '{');
     const after = { tool_name: 'run_shell_command', tool_input: {}, tool_response: {} };
-    const { json } = await send(cli, 'gemini', { ...after, hook_event_name: 'AfterTool' });
+    const { json } = await sendToProgram(cli, 'gemini', { ...after, hook_event_name: 'AfterTool' });
     expect(json).toMatchObject({ decision: 'deny' });
     const model = { llm_request: { messages: [] }, llm_response: { text: 'secret' } };
-    const said = await send(cli, 'gemini', { ...model, hook_event_name: 'AfterModel' });
+    const said = await sendToProgram(cli, 'gemini', { ...model, hook_event_name: 'AfterModel' });
     expect(JSON.stringify(said.json)).toContain('withheld');
   });
 
   it('of the command line blocks, too', async () => {
-    const { exitCode, stderr } = await cli.run(['hook', '--from', 'nobody'], { input: '{}' });
+    const { exitCode, stderr } = await cli.runProgram(['hook', '--from', 'nobody'], {
+      input: '{}',
+    });
     expect(exitCode).toBe(2);
     expect(stderr).toContain('Allowed choices are claude, gemini');
   });
@@ -190,7 +195,7 @@ describe('a denial at an event that nothing can block', () => {
   ] as const)('is told on stderr: %s, %s', async (agent, name, fields) => {
     await haveHook(cli);
     const event = { hook_event_name: name, ...fields };
-    const { json, stderr } = await send(cli, agent, event, SAID.block);
+    const { json, stderr } = await sendToProgram(cli, agent, event, SAID.block);
     expect(json).toEqual({});
     expect(stderr).toContain(`${name}: a hook blocks, which blocks nothing here: no`);
   });
@@ -199,7 +204,7 @@ describe('a denial at an event that nothing can block', () => {
     await haveHook(cli);
     const event = { hook_event_name: 'SessionStart', source: 'startup' };
     const reason = `no\n\u001b[31m${'x'.repeat(5000)}`;
-    const { stderr } = await send(cli, 'claude', event, { ...SAID.block, reason });
+    const { stderr } = await sendToProgram(cli, 'claude', event, { ...SAID.block, reason });
     expect(stderr).toMatch(/^note: Claude Code, SessionStart: a hook blocks, .*: no x+…$/u);
     expect(stderr.length).toBeLessThan(1100);
   });
@@ -207,7 +212,7 @@ describe('a denial at an event that nothing can block', () => {
   it('is told once, where its exit code said it', async () => {
     await haveHook(cli, { command: 'cat > /dev/null; echo no >&2; exit 2' });
     const event = { hook_event_name: 'PreCompact', trigger: 'auto' };
-    const { stderr } = await send(cli, 'claude', event);
+    const { stderr } = await sendToProgram(cli, 'claude', event);
     expect(stderr.match(/blocks nothing/gu)).toHaveLength(1);
   });
 });
@@ -220,7 +225,7 @@ describe('a hook that runs all hooks', () => {
       PreToolUse: [{ dialect: 'claude', hooks: [{ type: 'command', command: own }] }],
       BeforeTool: group(asGuard),
     });
-    const { json, stderr } = await send(cli, 'claude', call);
+    const { json, stderr } = await sendToProgram(cli, 'claude', call);
     expect(json).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
     expect(stderr).toContain('one of the hooks runs all hooks of the project again');
   });
@@ -230,7 +235,7 @@ describe('a hook that runs all hooks', () => {
     await cli.userSettings({
       PreToolUse: [{ dialect: 'claude', hooks: [{ type: 'command', command: again }] }],
     });
-    expect((await send(cli, 'claude', call)).json).toEqual({});
+    expect((await sendToProgram(cli, 'claude', call)).json).toEqual({});
   });
 });
 
@@ -238,7 +243,7 @@ describe('a mark of a running event', () => {
   it('that the environment has is no way past hooks where no session is named', async () => {
     await haveHook(cli, { command: 'cat > /dev/null; echo no >&2; exit 2' });
     const env = { HOOKSTACK_RUNNING: ' BeforeTool' };
-    const { stdout } = await cli.run(['hook', '--from', 'claude'], {
+    const { stdout } = await cli.runProgram(['hook', '--from', 'claude'], {
       input: JSON.stringify({ cwd: cli.project, ...call }),
       env,
     });
@@ -254,7 +259,7 @@ describe('a mark of a running event', () => {
       await haveHook(cli, { command: 'cat > /dev/null', name: 'guard', onFailure: 'deny' });
       const env = { HOOKSTACK_RUNNING: 's1' };
       const event = { ...call, hook_event_name: name };
-      expect(await send(cli, agent, event, '', env)).toMatchObject({
+      expect(await sendToProgram(cli, agent, event, '', env)).toMatchObject({
         exitCode: 2,
         stdout: '',
         stderr: expect.stringMatching(
@@ -262,7 +267,10 @@ describe('a mark of a running event', () => {
         ) as string,
       });
       const others = { ...event, session_id: 's2' };
-      expect(await send(cli, agent, others, '', env)).toMatchObject({ exitCode: 0, json: {} });
+      expect(await sendToProgram(cli, agent, others, '', env)).toMatchObject({
+        exitCode: 0,
+        json: {},
+      });
     },
   );
 
@@ -271,11 +279,11 @@ describe('a mark of a running event', () => {
     await haveHook(cli, { command: 'exit 0', name: 'guard', onFailure: 'deny' });
     for (const [agent, name] of Object.entries({ claude: 'PreToolUse', gemini: 'BeforeTool' })) {
       const event = { ...call, hook_event_name: name };
-      const { stdout } = await send(cli, agent as 'claude' | 'gemini', event, '', env);
+      const { stdout } = await sendToProgram(cli, agent as 'claude' | 'gemini', event, '', env);
       expect(stdout).toMatch(/"(?:permissionDecision|decision)":"deny".*3 deep already/u);
     }
     await haveHook(cli, { command: 'exit 0' });
-    const { json } = await send(cli, 'claude', call, '', env);
+    const { json } = await sendToProgram(cli, 'claude', call, '', env);
     expect(json).toEqual({
       systemMessage: expect.stringContaining('3 deep already') as string,
     });
@@ -287,7 +295,7 @@ describe('a mark of a running event', () => {
       PreToolUse: [{ dialect: 'claude', hooks: [{ type: 'command', command: again }] }],
     });
     const input = JSON.stringify({ cwd: cli.project, ...call });
-    const { stdout } = await cli.run(['hook', '--from', 'claude'], { input });
+    const { stdout } = await cli.runProgram(['hook', '--from', 'claude'], { input });
     expect(stdout).toBe('{}');
     expect((await cli.read('runs')).length).toBeLessThanOrEqual(2);
   });
@@ -301,7 +309,7 @@ describe('a guard that mentions what runs all hooks', () => {
     '$(cat > /dev/null; echo no >&2; kill -9 $$) hookstack hook --from claude',
   ])('is a guard like all others: %s', async (command) => {
     await haveHook(cli, { command, onFailure: 'deny', name: 'guard' });
-    const { json } = await send(cli, 'claude', call);
+    const { json } = await sendToProgram(cli, 'claude', call);
     expect(json).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
     expect(JSON.stringify(json)).not.toContain('runs all hooks');
   });
@@ -310,14 +318,14 @@ describe('a guard that mentions what runs all hooks', () => {
     const own = { type: 'command', name: 'guard', command: 'hookstack hook --from claude' };
     const guard = { type: 'command', name: 'guard', command: 'cat > /dev/null; exit 2' };
     await cli.userSettings({ BeforeTool: [{ hooks: [own, guard] }] } as never);
-    const { json } = await send(cli, 'claude', call);
+    const { json } = await sendToProgram(cli, 'claude', call);
     expect(json).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
   });
 
   it('is one also where it is nothing else, and denies where that fails', async () => {
     const command = 'not-there/hookstack hook --from claude || exit 2';
     await haveHook(cli, { command, onFailure: 'deny' });
-    const { json } = await send(cli, 'claude', call);
+    const { json } = await sendToProgram(cli, 'claude', call);
     expect(json).toMatchObject({
       hookSpecificOutput: { permissionDecision: 'deny' },
       systemMessage: expect.stringContaining('runs all hooks of the project again') as string,
@@ -360,29 +368,29 @@ describe('the project of an event', () => {
   it('is what the agent says, wherever it is by now', async () => {
     await cli.projectSettings({ BeforeTool: group('cat > /dev/null; echo no >&2; exit 2') });
     const env = { HOOKSTACK_TRUST_WORKSPACE: 'true', CLAUDE_PROJECT_DIR: cli.project };
-    const { json } = await send(cli, 'claude', { ...call, cwd: cli.home }, '', env);
+    const { json } = await sendToProgram(cli, 'claude', { ...call, cwd: cli.home }, '', env);
     expect(json).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
   });
 
   it('is the nearest folder that exists, where the agent names one that does not', async () => {
     const gone = { ...call, cwd: `${cli.project}/gone/further` };
-    expect(await send(cli, 'claude', gone)).toMatchObject({ json: {}, stderr: '' });
+    expect(await sendToProgram(cli, 'claude', gone)).toMatchObject({ json: {}, stderr: '' });
     await cli.projectSettings({ BeforeTool: group('cat > /dev/null; echo no >&2; exit 2') });
     const env = { HOOKSTACK_TRUST_WORKSPACE: 'true' };
-    const { json } = await send(cli, 'claude', gone, '', env);
+    const { json } = await sendToProgram(cli, 'claude', gone, '', env);
     expect(json).toMatchObject({ hookSpecificOutput: { permissionDecisionReason: 'no' } });
     const moved = { ...env, CLAUDE_PROJECT_DIR: `${cli.project}/gone` };
-    const again = await send(cli, 'claude', { ...call, cwd: cli.home }, '', moved);
+    const again = await sendToProgram(cli, 'claude', { ...call, cwd: cli.home }, '', moved);
     expect(again.json).toMatchObject({ hookSpecificOutput: { permissionDecisionReason: 'no' } });
   });
 
   it('has hooks that are not allowed: they are skipped, and the user reads so at the start', async () => {
     await cli.projectSettings({ SessionStart: group('true'), BeforeTool: group('exit 2') });
-    expect((await send(cli, 'claude', call)).json).toEqual({
+    expect((await sendToProgram(cli, 'claude', call)).json).toEqual({
       systemMessage: expect.stringContaining('"exit 2"') as string,
     });
     const start = { hook_event_name: 'SessionStart', source: 'startup' };
-    expect((await send(cli, 'claude', start)).json).toMatchObject({
+    expect((await sendToProgram(cli, 'claude', start)).json).toMatchObject({
       systemMessage: expect.stringContaining('hookstack trust') as string,
     });
   });
@@ -406,7 +414,7 @@ describe('middleware of an extension', () => {
       { 'guard.mjs': guard },
     );
     await haveHook(cli);
-    expect((await send(cli, 'claude', call)).json).toMatchObject({
+    expect((await sendToProgram(cli, 'claude', call)).json).toMatchObject({
       hookSpecificOutput: { permissionDecisionReason: 'not this one' },
     });
   });
@@ -419,7 +427,7 @@ describe('middleware of an extension', () => {
     async (agent, name, expected) => {
       await haveAround('tool', 'export default async (call) => call.block("never");');
       const event = { ...call, hook_event_name: name };
-      expect((await send(cli, agent, event)).json).toMatchObject(expected);
+      expect((await sendToProgram(cli, agent, event)).json).toMatchObject(expected);
     },
   );
 
@@ -433,7 +441,7 @@ describe('middleware of an extension', () => {
       };`,
     );
     await haveHook(cli);
-    const { json } = await send(cli, 'claude', call, SAID.ask);
+    const { json } = await sendToProgram(cli, 'claude', call, SAID.ask);
     expect(json).toMatchObject({
       hookSpecificOutput: { permissionDecision: 'ask', updatedInput: { command: 'ls -l' } },
     });
@@ -446,12 +454,12 @@ describe('middleware of an extension', () => {
   ] as const)('has no other effect around calls, as the user reads: %s', async (stack, text) => {
     await haveAround(stack, 'export default async (call, next) => { await next(); };');
     await haveHook(cli);
-    expect(await send(cli, 'claude', call)).toMatchObject({
+    expect(await sendToProgram(cli, 'claude', call)).toMatchObject({
       json: {},
       stderr: expect.stringContaining(text) as string,
     });
     const start = { hook_event_name: 'SessionStart', source: 'startup' };
-    expect((await send(cli, 'claude', start)).json).toMatchObject({
+    expect((await sendToProgram(cli, 'claude', start)).json).toMatchObject({
       systemMessage: expect.stringContaining(text) as string,
     });
   });
@@ -460,7 +468,7 @@ describe('middleware of an extension', () => {
 describe('an answer where nothing is configured', () => {
   it('is an empty object, and nothing else', async () => {
     const input = JSON.stringify({ ...common(cli), ...call });
-    expect(await cli.run(['hook', '--from', 'claude'], { input })).toEqual({
+    expect(await cli.runProgram(['hook', '--from', 'claude'], { input })).toEqual({
       exitCode: 0,
       stdout: '{}',
       stderr: '',
@@ -469,11 +477,11 @@ describe('an answer where nothing is configured', () => {
 
   it('is the same where there are hooks of other events, and one counts that is written with escapes', async () => {
     await cli.userSettings({ SessionEnd: group('exit 2') });
-    expect((await send(cli, 'claude', call)).json).toEqual({});
+    expect((await sendToProgram(cli, 'claude', call)).json).toEqual({});
     const escaped = String.raw`{"enableHooks": true, "hooks": {"\u0042eforeTool": [{"hooks": [
       {"type": "command", "command": "cat > /dev/null; echo no >&2; exit 2"}]}]}}`;
     await cli.write(`${cli.home}/.llxprt/settings.json`, escaped);
-    expect((await send(cli, 'claude', call)).json).toMatchObject({
+    expect((await sendToProgram(cli, 'claude', call)).json).toMatchObject({
       hookSpecificOutput: { permissionDecision: 'deny' },
     });
   });
@@ -481,7 +489,7 @@ describe('an answer where nothing is configured', () => {
   it('is traced by HOOKSTACK_TRACE where hooks run', async () => {
     await haveHook(cli);
     const env = { HOOKSTACK_TRACE: `${cli.project}/trace.jsonl` };
-    await send(cli, 'claude', call, SAID.block, env);
+    await sendToProgram(cli, 'claude', call, SAID.block, env);
     expect(await cli.read('trace.jsonl')).toContain('"event":"BeforeTool"');
   });
 });

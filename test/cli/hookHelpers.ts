@@ -1,4 +1,10 @@
 import { join } from 'node:path';
+import { answerEvent } from '../../src/cli/hook/answerEvent.js';
+import { projectDirectory } from '../../src/cli/hook/projectDirectory.js';
+import { parseInput } from '../../src/cli/hook/readInput.js';
+import { readEvent } from '../../src/cli/hook/refusal.js';
+import { openWorkspace } from '../../src/cli/shared/workspace.js';
+import { onBehalfOf } from '../../src/util/requester.js';
 import type { Cli } from './helpers.js';
 
 /** Answers every event with what the test has written to `said.json`, and keeps what it read. */
@@ -41,19 +47,52 @@ export async function haveForeignHook(cli: Cli, dialect: string, event: string):
   await cli.userSettings({ [event]: [{ dialect, hooks }] } as never);
 }
 
-/** Sends an event to `hookstack hook`, as an agent does. */
-export async function send(
+type Agent = 'claude' | 'gemini';
+
+/** Sends an event to `hookstack hook` as an agent does, to a process of its own. */
+export async function sendToProgram(
   cli: Cli,
-  agent: 'claude' | 'gemini',
+  agent: Agent,
   event: object | string,
   said: object | string = {},
   env: NodeJS.ProcessEnv = {},
 ) {
-  await cli.write('said.json', said);
-  const input = typeof event === 'string' ? event : JSON.stringify({ ...common(cli), ...event });
-  const answered = await cli.run(['hook', '--from', agent], { input, env });
+  const input = await prepare(cli, event, said);
+  const answered = await cli.runProgram(['hook', '--from', agent], { input, env });
   const json = answered.stdout === '' ? undefined : (JSON.parse(answered.stdout) as object);
   return { ...answered, json };
+}
+
+/** Has this process answer an event, by what answers in `hookstack hook` and in the process that stays. */
+export async function send(
+  cli: Cli,
+  from: Agent,
+  event: object | string,
+  said: object | string = {},
+) {
+  const reading = parseInput(Buffer.from(await prepare(cli, event, said)));
+  let stderr = '';
+  const write = (text: string) => void (stderr += text);
+  const answer = await onBehalfOf({ env: cli.env, stderr: { write } }, () => {
+    const { directory, source } = projectDirectory({ from }, reading, cli.project);
+    const options = { from, cwd: directory, cwdSource: source };
+    return answerEvent(options, readEvent(options, reading), {
+      signal: new AbortController().signal,
+      passes: () => undefined,
+      withholds: () => undefined,
+      openWorkspace,
+    });
+  });
+  if ('blocked' in answer) {
+    return { exitCode: 2, stderr: (stderr + answer.blocked).trimEnd(), json: undefined };
+  }
+  return { exitCode: 0, stderr: stderr.trimEnd(), json: answer.json };
+}
+
+/** @returns what the agent writes */
+async function prepare(cli: Cli, event: object | string, said: object | string): Promise<string> {
+  await cli.write('said.json', said);
+  return typeof event === 'string' ? event : JSON.stringify({ ...common(cli), ...event });
 }
 
 export function common(cli: Cli): Record<string, string> {

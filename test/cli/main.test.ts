@@ -58,6 +58,32 @@ describe('hookstack', () => {
   });
 });
 
+describe('a command line in the process of a test', () => {
+  it.each([
+    ['--help'],
+    ['fier'],
+    ['list'],
+    ['list', '--json', '--cwd', 'missing'],
+    ['explain', 'BeforeTool'],
+    ['validate', '--format', 'github'],
+    ['fire', 'BeforeTool', '--input', '-'],
+    ['enable', 'guard'],
+    ['trust', '--check', '--json'],
+  ])('says what the program says: %s', async (...args) => {
+    const hooks = { BeforeTool: group(`grep -o '"a":1' >&2; exit 2`, { name: 'guard' }) };
+    await cli.userSettings(hooks, { disabledHooks: ['other'] });
+    await cli.projectSettings(hooks);
+    const env = { HOOKSTACK_TRACE: 'trace.jsonl', FORCE_COLOR: '1', SECRET: 's' };
+    const options = { env, input: '{"a":1}' };
+    const inProcess = await cli.run(args, options);
+    expect(withoutTimes(inProcess)).toEqual(withoutTimes(await cli.runProgram(args, options)));
+  });
+});
+
+function withoutTimes(said: object): string {
+  return JSON.stringify(said).replaceAll(/\d+ ms/g, 'N ms');
+}
+
 describe('an error with --json', () => {
   it.each([
     { args: ['list', '--nope'], says: /^unknown option '--nope'/u, code: 2 },

@@ -723,14 +723,14 @@ describe('the command line', () => {
     [['--name', 'a b', '--', 'true'], 'no name for a server'],
     [['--name', 'a'], 'what starts the server'],
   ])('%j is wrong', async (args, message) => {
-    const { exitCode, stderr } = await cli.run(['mcp', ...args]);
+    const { exitCode, stderr } = await cli.runProgram(['mcp', ...args]);
     expect(exitCode).toBe(2);
     expect(stderr).toContain(message);
   });
 
   it('settings that cannot be read end the proxy before it starts anything', async () => {
     await cli.write(path.join(cli.home, '.llxprt/settings.json'), '{');
-    const { exitCode, stdout } = await cli.run([
+    const { exitCode, stdout } = await cli.runProgram([
       'mcp',
       '--name',
       'test',
@@ -742,7 +742,7 @@ describe('the command line', () => {
   });
 
   it('says where no hook runs', async () => {
-    const { exitCode, stderr } = await cli.run([
+    const { exitCode, stderr } = await cli.runProgram([
       'mcp',
       '--name',
       'test',

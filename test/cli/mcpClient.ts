@@ -48,7 +48,9 @@ export class RawClient {
   }
 
   async waitFor(matches: (message: RpcMessage) => boolean): Promise<RpcMessage> {
-    await expect.poll(() => this.received.find(matches), { timeout: 15_000 }).toBeDefined();
+    // Each test waits for several messages, which mostly come within milliseconds.
+    const soon = { timeout: 15_000, interval: 2 };
+    await expect.poll(() => this.received.find(matches), soon).toBeDefined();
     return this.received.find(matches) ?? {};
   }
 

@@ -569,7 +569,7 @@ describe('migrate', () => {
     const hooks = { PreToolUse: [{ hooks: [{ type: 'command', command }] }] };
     await cli.write('.claude/settings.json', { hooks });
     const args = ['migrate', '--from', 'claude', '--dry-run'];
-    const { stdout } = await cli.run(args, { timeout: 5000 });
+    const { stdout } = await cli.runProgram(args, { timeout: 5000 });
     expect(stdout).toContain(String.raw`"command": "rm\u202e x; w.w.`);
   });
 

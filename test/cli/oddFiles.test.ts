@@ -44,7 +44,7 @@ const EVENTS = {
 
 async function ask(agent: 'claude' | 'gemini') {
   const input = JSON.stringify({ cwd: cli.project, session_id: 's', ...EVENTS[agent] });
-  const { exitCode, stdout, stderr } = await cli.run(['hook', '--from', agent], {
+  const { exitCode, stdout, stderr } = await cli.runProgram(['hook', '--from', agent], {
     ...HANGS,
     input,
   });
@@ -73,7 +73,7 @@ describe.each(Object.keys(ODD))('%s in the place of a file of a project', (kind)
     'is told of by "hookstack %s", which ends',
     async (...args) => {
       await put(kind, '.llxprt/settings.json');
-      const { exitCode, stdout, stderr } = await cli.run(args, HANGS);
+      const { exitCode, stdout, stderr } = await cli.runProgram(args, HANGS);
       expect(exitCode).toBeGreaterThanOrEqual(0);
       expect(stdout + stderr).toContain('.llxprt/settings.json:1:1');
     },

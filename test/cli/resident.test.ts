@@ -548,7 +548,12 @@ describe('hookstack resident', () => {
   });
 
   it('is started by the client only', async () => {
-    const { exitCode, stderr } = await cli.run(['resident', 'serve', '--socket', '/tmp/x.sock']);
+    const { exitCode, stderr } = await cli.runProgram([
+      'resident',
+      'serve',
+      '--socket',
+      '/tmp/x.sock',
+    ]);
     expect(exitCode).toBe(2);
     expect(stderr).toContain('hookstack-hook');
   });

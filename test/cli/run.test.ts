@@ -409,12 +409,15 @@ describe('the project of run', () => {
   });
 });
 
+// The SDK asks the environment of the process.
 describe('the model of run', () => {
   it('is called with the key and the address of the environment', async () => {
     const model = await startRecordedModel(await cli.record(answer('Hello!')));
     try {
       const env = { GEMINI_API_KEY: model.apiKey, GOOGLE_GEMINI_BASE_URL: model.baseUrl };
-      const { stdout, exitCode } = await cli.run(['run', 'Hi', '--model', 'gemini-x'], { env });
+      const { stdout, exitCode } = await cli.runProgram(['run', 'Hi', '--model', 'gemini-x'], {
+        env,
+      });
       expect(stdout).toBe('Hello!');
       expect(exitCode).toBe(0);
       expect(model.requests).toMatchObject([
@@ -432,11 +435,11 @@ describe('the model of run', () => {
       GOOGLE_GENAI_USE_VERTEXAI: 'true',
     };
     const args = ['run', 'Hi', '--responses', await cli.record(answer('Hello!'))];
-    expect(await cli.run(args, { env })).toMatchObject({ stdout: 'Hello!', exitCode: 0 });
+    expect(await cli.runProgram(args, { env })).toMatchObject({ stdout: 'Hello!', exitCode: 0 });
   });
 
   it('must be reachable: without a key and a recording, run says what to do', async () => {
-    const { exitCode, stdout, stderr } = await cli.run(['run', 'Hi']);
+    const { exitCode, stdout, stderr } = await cli.runProgram(['run', 'Hi']);
     expect(stderr).toMatch(/set GEMINI_API_KEY .* --responses$/u);
     expect(stdout).toBe('');
     expect(exitCode).toBe(2);
@@ -445,7 +448,11 @@ describe('the model of run', () => {
   it('may be slow', async () => {
     const slow = { ...answer('One ', 'two ', 'three'), delayMs: 300 };
     const args = ['run', 'Hi', '--responses', await cli.record(slow)];
-    expect(await cli.run(args)).toMatchObject({ stdout: 'One two three', exitCode: 0, stderr: '' });
+    expect(await cli.runProgram(args)).toMatchObject({
+      stdout: 'One two three',
+      exitCode: 0,
+      stderr: '',
+    });
   });
 });
 

@@ -163,7 +163,7 @@ describe('validate', () => {
     await cli.userSettings({
       BeforeTool: [...group(pipe), ...group(`node ${pipe}`), ...group('sh /dev/stdin')],
     });
-    const { exitCode } = await cli.run(['validate'], { input, timeout: 10_000 });
+    const { exitCode } = await cli.runProgram(['validate'], { input, timeout: 10_000 });
     input.end();
     expect(exitCode).toBe(1);
   });
@@ -179,7 +179,7 @@ describe('validate', () => {
       group('cat', { matcher: `^((a|b|ab${index})*(\\\\w+)*)+(x{1,900}){1,900}$` }),
     ).flat();
     await cli.userSettings({ BeforeTool: hard });
-    const { exitCode } = await cli.run(['validate'], { timeout: 25_000 });
+    const { exitCode } = await cli.runProgram(['validate'], { timeout: 25_000 });
     expect(exitCode).toBeDefined();
   });
 });

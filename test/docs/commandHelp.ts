@@ -32,7 +32,7 @@ export function withCommandHelp(page: string): string {
 /** The paragraphs and the list that take the place of `--help`. */
 function helpOf(name: string, spec: CommandSpec): Record<'usage' | 'taken' | 'exitCodes', string> {
   const program = new Command('hookstack');
-  addCommand(program, spec);
+  addCommand(program, spec, () => undefined);
   const [command = program] = program.commands;
   const given = Object.entries(spec.arguments ?? {}).map(([flags, what]) => itemOf(flags, [what]));
   const own = spec.options.filter((option) => !option.hidden && !EXPLAINED_ONCE.has(option));

@@ -157,10 +157,14 @@ describe('the sources', () => {
         'setRawMode',
         'setRawMode',
       ],
+      // For `trust`, and for what asks which hook is meant.
+      'src/cli/shared/streams.ts': ['isTTY', 'isTTY'],
       'src/cli/shared/terminal.ts': ['isTTY', 'isTTY', 'node:tty'],
       // Of several hooks of one name, which is meant.
-      'src/cli/switch/meantHook.ts': ['node:readline/promises', 'isTTY', 'isTTY'],
-      'src/cli/trust/trust.ts': ['node:readline/promises', 'isTTY', 'isTTY'],
+      'src/cli/switch/meantHook.ts': ['node:readline/promises'],
+      'src/cli/trust/trust.ts': ['node:readline/promises'],
+      // Asks nothing: the type of streams that somebody else has.
+      'src/util/requester.ts': ['isTTY', 'isTTY'],
     });
   });
 

@@ -1,5 +1,6 @@
 import { runCommand, type CommandOutcome } from '../../process/command/runCommand.js';
 import type { ToolResult } from '../../tools/tools.js';
+import { hostEnvironment } from '../../util/requester.js';
 import { defineTool } from './defineTool.js';
 import { nonEmptyText, optional, text } from './parameters.js';
 import { printable } from './printable.js';
@@ -32,7 +33,7 @@ export const runShellCommand = defineTool({
       command,
       input: NO_INPUT,
       cwd: target.real,
-      env: process.env,
+      env: hostEnvironment(),
       timeoutMs: TIMEOUT_MS,
       signal,
       start: startWithExeca,

@@ -7,6 +7,7 @@ import { isRecord } from '../../util/records.js';
 import { askResident, clientFile, NO_RESIDENT } from '../resident/resident.js';
 import { foreignSettingsIn } from '../shared/foreignSettings.js';
 import { isOwnHook, missingProgram } from '../shared/ownHook.js';
+import { hostEnvironment } from '../../util/requester.js';
 
 /** How long an agent waits for an event that no hook is interested in, in ms. */
 export interface AgentTimes {
@@ -76,7 +77,7 @@ function timeEvents(agent: DialectName, project: string): Omit<AgentTimes, 'miss
     const startedAt = performance.now();
     spawnSync('/bin/sh', [clientFile(), agent], {
       cwd: project,
-      env: { ...process.env, ...env },
+      env: { ...hostEnvironment(), ...env },
       input: JSON.stringify({ hook_event_name: 'none', cwd: project }),
     });
     return Math.round(performance.now() - startedAt);

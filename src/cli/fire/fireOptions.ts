@@ -9,6 +9,7 @@ import { makeFields, usedBy, type Given } from '../shared/eventFields.js';
 import type { WorkspaceOptions } from '../shared/options.js';
 import { printNotice } from '../shared/terminal.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
+import { standardInput } from '../shared/streams.js';
 
 /** JSON may be `@FILE`, or `-` for stdin. */
 export const EVENT_OPTIONS = ['tool', 'input', 'request', 'response', 'prompt'] as const;
@@ -65,7 +66,7 @@ async function readGiven(event: HookEventName, options: EventOptions): Promise<G
 }
 
 async function readValue(option: string, value: string | undefined): Promise<string | undefined> {
-  if (value === '-') return text(process.stdin);
+  if (value === '-') return text(standardInput());
   if (!value?.startsWith('@')) return value;
   return orUsageError(
     readText(value.slice(1), { maxBytes: MAX_INPUT_BYTES }),

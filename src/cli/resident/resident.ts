@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { plural, printJson, printLine, toVisible } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
+import { hostEnvironment } from '../../util/requester.js';
 
 interface ResidentStatus {
   readonly pid: number;
@@ -54,7 +55,9 @@ export function clientFile(): string {
  * @returns `undefined` where none is there
  */
 export function askResident(action: 'status' | 'stop'): ResidentStatus | undefined {
-  const variables = Object.entries(process.env).filter(([name]) => !name.startsWith('HOOKSTACK_'));
+  const variables = Object.entries(hostEnvironment()).filter(
+    ([name]) => !name.startsWith('HOOKSTACK_'),
+  );
   const { stdout, status } = spawnSync('/bin/sh', [clientFile(), action], {
     env: Object.fromEntries(variables),
     encoding: 'utf8',
@@ -65,7 +68,7 @@ export function askResident(action: 'status' | 'stop'): ResidentStatus | undefin
 
 function describe(action: 'status' | 'stop', status: ResidentStatus | undefined): string[] {
   if (!status) {
-    const isKeptAway = process.env['HOOKSTACK_RESIDENT'] === '0';
+    const isKeptAway = hostEnvironment()['HOOKSTACK_RESIDENT'] === '0';
     const next = isKeptAway
       ? 'HOOKSTACK_RESIDENT=0 keeps it away'
       : 'the next event of hookstack-hook starts one';

@@ -206,7 +206,7 @@ class Resident {
     const isStart = 'received' in event && event.received?.event === HookEventName.SessionStart;
     const alone = new AbortController();
     const late = setTimeout(() => alone.abort(), LIMITS.all);
-    const answering = onBehalfOf({ env, writeError: say }, () => {
+    const answering = onBehalfOf({ env, stderr: { write: say } }, () => {
       const { directory, source } = projectDirectory({ from }, reading, cwd);
       return this.#workspaces.use((makeConfig) =>
         answerEvent({ from, cwd: directory, cwdSource: source }, event, {

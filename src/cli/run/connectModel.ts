@@ -1,5 +1,6 @@
 import { startRecordedModel } from '../../agent/recordedModel.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
+import { hostEnvironment } from '../../util/requester.js';
 
 /** @throws UsageError when there is neither a key nor a file, the file is not usable, or the SDK is not installed */
 export async function connectModel(responses: string | undefined) {
@@ -7,7 +8,7 @@ export async function connectModel(responses: string | undefined) {
     responses === undefined
       ? undefined
       : await orUsageError(startRecordedModel(responses), (detail) => `--responses ${detail}`);
-  const apiKey = recorded?.apiKey ?? process.env['GEMINI_API_KEY'];
+  const apiKey = recorded?.apiKey ?? hostEnvironment()['GEMINI_API_KEY'];
   if (!apiKey) {
     throw new UsageError(
       'There is no model to call: set GEMINI_API_KEY to a key of Google AI Studio, or name a file of recorded calls with --responses',

@@ -5,6 +5,7 @@ import { HookEventName } from '../../protocol/types.js';
 import { diffValues } from '../../trace/diff.js';
 import { reveal } from '../shared/reveal.js';
 import { paint, plural } from '../shared/terminal.js';
+import { standardError } from '../shared/streams.js';
 
 /** What is longer is cut, and it is said how much: of each text, and of each of its lines. */
 const MAX_ROWS = { hook: 12, other: 60 };
@@ -36,7 +37,7 @@ export function formatQuestion(request: ApprovalRequest, columns?: number): stri
   const quoteHook = (text: string) => quote(text, MAX_ROWS.hook);
   const minutes = Math.max(0, (expiresAt - Date.now()) / 60_000);
   return [
-    paint('bold', `Hooks ask you before ${NEXT[event] ?? event}.`, process.stderr),
+    paint('bold', `Hooks ask you before ${NEXT[event] ?? event}.`, standardError()),
     ...hooks
       .slice(0, MAX_HOOKS)
       .flatMap(({ name, source, reason }) => [
@@ -97,7 +98,7 @@ function tellCut(characters: number, lines?: string): string {
 }
 
 function tellNotShown(what: string): string {
-  return paint('yellow', `  (not shown: ${what})`, process.stderr);
+  return paint('yellow', `  (not shown: ${what})`, standardError());
 }
 
 function wrap(text: string, columns: number): string[] {

@@ -9,6 +9,7 @@ import { placeTranscript } from './transcriptFile.js';
 import { UsageError } from '../shared/usageError.js';
 import type { WorkspaceOptions } from '../shared/options.js';
 import { openWorkspace, type Asking, type Workspace } from '../shared/workspace.js';
+import { standardError, standardInput } from '../shared/streams.js';
 
 interface RunOptions extends Omit<WorkspaceOptions, 'json'> {
   readonly model: string;
@@ -64,13 +65,12 @@ async function chooseApprover(
     }
     return (await import('./stdinApprover.js')).stdinApprover();
   }
-  const { stdin, stderr } = process;
-  if (!stdin.isTTY || !stderr.isTTY) return {};
+  if (!standardInput().isTTY || !standardError().isTTY) return {};
   return { approver: (await import('./terminalApprover.js')).terminalApprover() };
 }
 
 async function readPrompt(): Promise<string> {
-  const prompt = process.stdin.isTTY ? '' : await readText(process.stdin);
+  const prompt = standardInput().isTTY ? '' : await readText(standardInput());
   if (prompt.trim() !== '') return prompt;
   throw new UsageError(
     'There is no prompt: write it behind the command, as in hookstack run "What is in this folder?", or pipe it in',

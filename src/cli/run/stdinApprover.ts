@@ -6,6 +6,7 @@ import type { Approval, Approver } from '../../protocol/approval.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { isRecord } from '../../util/records.js';
 import { printJson } from '../shared/terminal.js';
+import { standardInput } from '../shared/streams.js';
 
 /**
  * Takes answers from stdin: lines of `{ "type": "approval", "id", "sessionId", "approval" }`. What does not count is
@@ -19,7 +20,7 @@ export function stdinApprover(): { readonly approver: Approver; readonly dispose
     const { correlationId: id, accepted, error } = result;
     printJson({ type: 'approval_result', id, accepted, ...(error && { error }) });
   });
-  const lines = createInterface({ input: process.stdin });
+  const lines = createInterface({ input: standardInput() });
   lines.on('line', (line) => takeLine(line, bus));
   lines.on('close', () => ended.abort(new Error('stdin has ended')));
   const approver: Approver = (request, { signal }) =>
@@ -27,7 +28,7 @@ export function stdinApprover(): { readonly approver: Approver; readonly dispose
   const dispose = () => {
     lines.close();
     // Else the process would wait for the end of stdin.
-    process.stdin.destroy();
+    standardInput().destroy();
   };
   return { approver, dispose };
 }

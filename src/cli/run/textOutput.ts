@@ -4,6 +4,7 @@ import { isBlocking } from '../../protocol/hookOutput.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import { HookEventName } from '../../protocol/types.js';
 import { printNotice, toOneLine, type NoticeLabel } from '../shared/terminal.js';
+import { standardOutput } from '../shared/streams.js';
 
 /** The answer goes to stdout, everything else to stderr, one short line each. */
 export class TextOutput {
@@ -35,13 +36,13 @@ export class TextOutput {
     // Models like to begin with empty lines.
     const shown = removeControls(this.#isInAnswer ? text : text.replace(/^\s*\n/, ''));
     if (shown === '') return;
-    process.stdout.write(shown);
+    standardOutput().write(shown);
     this.#isInAnswer = true;
     this.#endsLine = shown.endsWith('\n');
   }
 
   #endAnswer(): void {
-    if (!this.#endsLine) process.stdout.write('\n');
+    if (!this.#endsLine) standardOutput().write('\n');
     this.#isInAnswer = false;
     this.#endsLine = true;
   }

@@ -1,4 +1,5 @@
 import type { Command, Option } from 'commander';
+import { hostEnvironment } from '../../util/requester.js';
 
 export interface CommandSpec {
   readonly name: string;
@@ -19,18 +20,28 @@ export interface CommandSpec {
   readonly load: () => Promise<(...given: never[]) => Promise<unknown>>;
 }
 
-export function addCommand(program: Command, spec: CommandSpec): void {
+/** @param finish called with the exit code, once the command has run */
+export function addCommand(
+  program: Command,
+  spec: CommandSpec,
+  finish: (exitCode: number) => void,
+): void {
   const command = program.command(spec.name).description(spec.description);
   for (const [flags, what] of Object.entries(spec.arguments ?? {})) command.argument(flags, what);
   const [first] = command.registeredArguments;
   if (first && spec.choices) first.argChoices = [...spec.choices];
-  for (const option of spec.options) command.addOption(option);
+  for (const option of spec.options) {
+    command.addOption(option);
+    // By itself, it asks the environment of this process only.
+    const said = option.envVar === undefined ? undefined : hostEnvironment()[option.envVar];
+    if (said !== undefined) command.setOptionValueWithSource(option.attributeName(), said, 'env');
+  }
   command.addHelpText('after', helpOf(spec)).action(async (...given: unknown[]) => {
     const run = await spec.load();
     const exitCode = await run(...(given as never[]));
-    if (typeof exitCode === 'number') process.exitCode = exitCode;
+    if (typeof exitCode === 'number') finish(exitCode);
   });
-  for (const subcommand of spec.subcommands ?? []) addCommand(command, subcommand);
+  for (const subcommand of spec.subcommands ?? []) addCommand(command, subcommand, finish);
 }
 
 function helpOf({ notes, exitCodes, example }: CommandSpec): string {

@@ -24,6 +24,7 @@ import { buildHookEnvironment, startOptions } from '../../run/preparedInput.js';
 import { CliLogger } from './cliLogger.js';
 import { describeEntry, findReason, isChangedGuard } from './hookColumns.js';
 import { openRegistry, type Workspace } from './workspace.js';
+import { hostEnvironment } from '../../util/requester.js';
 
 export type Explanation = Awaited<ReturnType<typeof explainEvent>>;
 
@@ -100,7 +101,7 @@ export async function explainEvent(
     /** Variables that all hooks get. */
     environment: common,
     /** Variables of this process that hooks do not get. */
-    withheld: namesOf(process.env).filter((name) => !common.includes(name)),
+    withheld: namesOf(hostEnvironment()).filter((name) => !common.includes(name)),
   };
 }
 

@@ -1,4 +1,5 @@
 import { canRedraw, toOneLine } from './terminal.js';
+import { writeError } from './streams.js';
 
 /** One after the other. Progress is on one line of stderr, on a terminal only. */
 export async function mapWithProgress<T, R>(
@@ -21,11 +22,11 @@ export async function mapWithProgress<T, R>(
 /** Says which of several is next. Of one alone, nothing is said. */
 export function showProgress(index: number, count: number, name: string): void {
   if (!isShown(count)) return;
-  process.stderr.write(`${CLEAR_LINE}${index + 1}/${count} ${toOneLine(name).slice(0, 60)}`);
+  writeError(`${CLEAR_LINE}${index + 1}/${count} ${toOneLine(name).slice(0, 60)}`);
 }
 
 export function clearProgress(count: number): void {
-  if (isShown(count)) process.stderr.write(CLEAR_LINE);
+  if (isShown(count)) writeError(CLEAR_LINE);
 }
 
 function isShown(count: number): boolean {

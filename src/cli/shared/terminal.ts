@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { removeControls } from '../../protocol/sanitizeText.js';
-import { writeError } from '../../util/requester.js';
+import { hostEnvironment, type TextStream } from '../../util/requester.js';
+import { standardError, standardOutput, writeError } from './streams.js';
 import { INVISIBLE, toVisible } from '../../util/visible.js';
 
 export { toVisible } from '../../util/visible.js';
@@ -11,19 +12,20 @@ export type TextStyle = Parameters<typeof styleText>[0];
 
 /** Whether a line of stderr can be written anew. */
 export function canRedraw(): boolean {
-  return process.stderr.isTTY && process.env['TERM'] !== 'dumb';
+  return standardError().isTTY === true && hostEnvironment()['TERM'] !== 'dumb';
 }
 
 /** Plain where there is no terminal, and as NO_COLOR, FORCE_COLOR and `TERM=dumb` say. */
 export function paint(
   style: TextStyle,
   text: string,
-  stream: NodeJS.WriteStream = process.stdout,
+  stream: TextStream = standardOutput(),
 ): string {
-  const mayHave = stream.isTTY || process.env['FORCE_COLOR'] !== undefined;
+  const env = hostEnvironment();
+  const mayHave = stream.isTTY || env['FORCE_COLOR'] !== undefined;
   // Node looks at the environment alone.
   const isPlain =
-    !mayHave || process.getBuiltinModule('node:tty').WriteStream.prototype.getColorDepth() === 1;
+    !mayHave || process.getBuiltinModule('node:tty').WriteStream.prototype.getColorDepth(env) === 1;
   return isPlain ? text : styleText(style, text, { validateStream: false });
 }
 
@@ -55,19 +57,19 @@ export function printJson(value: unknown): void {
       .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
       .join(''),
   );
-  isJsonWritten = true;
+  writtenJson.add(standardOutput());
   printLine(json);
 }
 
-let isJsonWritten = false;
+const writtenJson = new WeakSet<TextStream>();
 
 /** For whoever reads stdout of a command that has failed. Nothing where its object has been written before that. */
 export function printJsonError(message: string): void {
-  if (!isJsonWritten) printJson({ error: message });
+  if (!writtenJson.has(standardOutput())) printJson({ error: message });
 }
 
 export function printLine(line: string): void {
-  process.stdout.write(`${line}\n`);
+  standardOutput().write(`${line}\n`);
 }
 
 const LABELS = {
@@ -86,6 +88,6 @@ export type NoticeLabel = keyof typeof LABELS;
 
 /** On stderr, without control characters. */
 export function printNotice(label: NoticeLabel, text: string): void {
-  const painted = paint(LABELS[label], `${label}:`, process.stderr);
+  const painted = paint(LABELS[label], `${label}:`, standardError());
   writeError(`${painted} ${removeControls(text)}\n`);
 }

@@ -6,6 +6,7 @@ import { hookIdentity } from '../../protocol/identity.js';
 import { channels, type Span } from '../../trace/span.js';
 import { CLEAR_LINE } from './progress.js';
 import { canRedraw, toOneLine } from './terminal.js';
+import { writeError } from './streams.js';
 
 /** Ms after which somebody who looks at the terminal asks what it waits for. */
 const PATIENCE_MS = 1000;
@@ -38,7 +39,7 @@ export async function tellWaiting<T>(
     start.unsubscribe(note);
     asyncEnd.unsubscribe(drop);
     forget();
-    if (timer) process.stderr.write(CLEAR_LINE);
+    if (timer) writeError(CLEAR_LINE);
     clearInterval(timer);
   }
 }
@@ -50,7 +51,7 @@ function showOldest(running: readonly Span[], config: Config): void {
   const text = span
     ? `waiting for ${toOneLine(span.name).slice(0, 60)}, ${toSeconds(waitedMs(span))}${limit}`
     : '';
-  process.stderr.write(`${CLEAR_LINE}${text}`);
+  writeError(`${CLEAR_LINE}${text}`);
 }
 
 function waitedMs({ start }: Span): number {

@@ -6,6 +6,7 @@ import { HOOK_SCOPES, type HookScope } from '../../protocol/types.js';
 import type { SettingsFile } from '../../util/fileProblem.js';
 import { suggestName } from '../../util/suggestName.js';
 import { toOneLine, toVisible } from '../shared/terminal.js';
+import { isInteractive } from '../shared/streams.js';
 import { UsageError } from '../shared/usageError.js';
 
 /** A hook that a command is about. */
@@ -43,7 +44,7 @@ export async function choose(
   if (only && others.length === 0) return only;
   const choices = only ? meant : found;
   const list = HOOK_SCOPES.filter((each) => choices.some((hook) => hook.scope === each));
-  if (only && !json && process.stdin.isTTY && process.stdout.isTTY) {
+  if (only && !json && isInteractive()) {
     return { name, scope: await ask(name, list, entries) };
   }
   const what = only

@@ -14,6 +14,7 @@ import type { NatsServerOptions } from '../shared/natsServer.js';
 import { printJson, printLine } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import { formatEnded, formatSlowest, formatStory } from './storyText.js';
+import { hostEnvironment } from '../../util/requester.js';
 
 interface TraceOptions extends NatsServerOptions {
   readonly slowest?: number;
@@ -24,7 +25,7 @@ interface TraceOptions extends NatsServerOptions {
 
 export async function trace(named: string | undefined, options: TraceOptions): Promise<void> {
   if (options.nats !== undefined) return followNats(named, options);
-  const file = named ?? process.env['HOOKSTACK_TRACE'];
+  const file = named ?? hostEnvironment()['HOOKSTACK_TRACE'];
   if (!file) throw new UsageError('There is no trace: name its file, or set HOOKSTACK_TRACE');
   if (options.follow) return follow(file, options);
   const spans = await openTrace(file);

@@ -14,6 +14,7 @@ import {
 import { describeProject, formatItem, formatProject } from './trustReport.js';
 import { changedFilesOf, filesToShow, linesOf } from './fileLines.js';
 import { Pager } from './pager.js';
+import { isInteractive } from '../shared/streams.js';
 import { UsageError } from '../shared/usageError.js';
 import { resolveWorkingDir } from '../shared/workspace.js';
 
@@ -59,7 +60,7 @@ export async function trust(options: TrustOptions): Promise<number> {
 }
 
 export async function untrust({ cwd, json }: Pick<TrustOptions, 'cwd' | 'json'>): Promise<void> {
-  const workingDir = await resolveWorkingDir(cwd ?? process.cwd());
+  const workingDir = await resolveWorkingDir(cwd);
   const consent = await HookConsent.read({ workingDir });
   const { allowed } = consent;
   await consent.forget();
@@ -159,7 +160,7 @@ async function agree(
   { yes, open, json }: TrustOptions,
 ): Promise<readonly ReviewedItem[]> {
   if (yes || open) return allowable.filter((item) => open || !isOpen(item));
-  if (!json && process.stdin.isTTY && process.stdout.isTTY) return ask(allowable, consent);
+  if (!json && isInteractive()) return ask(allowable, consent);
   if (!json) await printChanges(allowable, consent);
   const withOpen = allowable.some(isOpen) ? ', or with what is open: hookstack trust --open' : '';
   const advice = 'nobody can be asked here; look at the list, then run: hookstack trust --yes';

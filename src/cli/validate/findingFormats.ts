@@ -4,6 +4,7 @@ import { isInside } from '../../util/paths.js';
 import { loaderSeverities, rules } from '../../validate/rules.js';
 import type { Finding, Severity } from '../../validate/types.js';
 import { toVisible } from '../shared/terminal.js';
+import { hostEnvironment } from '../../util/requester.js';
 
 /** A workflow command, of which GitHub makes an annotation at the line. */
 export function formatForGithub(finding: Finding): string {
@@ -63,7 +64,7 @@ const ROOT_ID = '%SRCROOT%';
 
 /** What paths have to be relative to, so that they are found in the repository. */
 function repositoryRoot(): string {
-  return path.resolve(process.env['GITHUB_WORKSPACE'] ?? '');
+  return path.resolve(hostEnvironment()['GITHUB_WORKSPACE'] ?? '');
 }
 
 function locationOf(file: string, root: string): object {

@@ -120,7 +120,7 @@ it('keeps the answer for an asker who hung up, and comes back', async () => {
 it('says so where another program listens', async () => {
   const { url } = await start();
   const listen = ['--listen', url.slice('http://'.length)];
-  const { exitCode, stderr } = await cli.run(['serve', '--settings', settings, ...listen]);
+  const { exitCode, stderr } = await cli.runProgram(['serve', '--settings', settings, ...listen]);
   expect([exitCode, stderr]).toEqual([1, expect.stringContaining('say another address')]);
 });
 
