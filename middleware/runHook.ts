@@ -178,24 +178,19 @@ async function start(run: HookRun, prepared: PreparedInput, options: RunOptions)
     warmShells: options.warmShells,
     prestart: hook.prestart,
   });
-  run.outcome = hook.persistent
-    ? await runKept(run, command, options)
-    : await runOnce(command, options);
+  run.outcome = await runProcess(run, command, options);
 }
 
-/** In a process that stays, if the hook may have one. */
-async function runKept(
+/** In a process that stays, if the hook has one; else by the spawner, unless it cannot take the command; else here. */
+async function runProcess(
   { hook, warnOnce }: HookRun,
   command: CommandOptions,
-  options: RunOptions,
+  { persistent, findObjection, spawner }: RunOptions,
 ): Promise<CommandOutcome> {
-  const kept = keptHook(hook, warnOnce, options.findObjection);
-  const outcome = options.persistent?.run(hook, kept, command);
-  return outcome ?? withoutHello(await runOnce(command, options));
-}
-
-/** By the spawner, unless it cannot take the command; else here. */
-async function runOnce(command: CommandOptions, { spawner }: RunOptions): Promise<CommandOutcome> {
-  const spawned = spawner ? await runInSpawner(command) : undefined;
-  return spawned ?? runCommand(command);
+  if (hook.persistent && persistent) {
+    const kept = persistent.run(hook, keptHook(hook, warnOnce, findObjection), command);
+    if (kept) return kept;
+  }
+  const outcome = (spawner && (await runInSpawner(command))) || (await runCommand(command));
+  return hook.persistent ? withoutHello(outcome) : outcome;
 }

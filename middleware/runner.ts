@@ -23,7 +23,7 @@ export function runner(hooks: Runner) {
   return async function runner(ctx: AnyHookContext, next: Next): Promise<void> {
     const { plan, event, payload, input, signal } = ctx as HookContext;
     if (!plan || !input) return;
-    const facts: CallFacts = payload as object;
+    const facts = payload as object as CallFacts;
     const run: RunHooks = (some, read) =>
       plan.sequential
         ? hooks.executeHooksSequential(some, event, read, signal, facts)

@@ -40,12 +40,7 @@ export class HookRegistry {
   #planned: readonly HookRegistryEntry[] = [];
   #reading: Promise<void> | undefined;
   /** What every event asks; another object once something of it has changed. */
-  known: KnownHooks = {
-    isSettled: false,
-    events: new Set(),
-    eventsWithMoments: new Set(),
-    plans: new Map(),
-  };
+  known = knownOf([], false);
   /** Settles when all reloads so far have ended; they run one after the other, so that the last one counts. */
   #turns: Promise<unknown> = Promise.resolve();
   /** Hooks of the project whose consent could not be read yet; the next event tries again. */
@@ -136,14 +131,7 @@ export class HookRegistry {
 
   /** What was known of the hooks, and planned, no longer holds. */
   #noteChange(): void {
-    const eventsOf = (entries: readonly HookRegistryEntry[]) =>
-      new Set(entries.map(({ eventName }) => eventName));
-    this.known = {
-      isSettled: this.isSettled(),
-      events: eventsOf(this.#planned.filter(({ enabled }) => enabled)),
-      eventsWithMoments: eventsOf(this.#planned.filter(hasMoments)),
-      plans: new Map(),
-    };
+    this.known = knownOf(this.#planned, this.isSettled());
   }
 
   /**
@@ -349,6 +337,14 @@ export class HookRegistry {
       failures: 0,
     };
   }
+}
+
+function knownOf(entries: readonly HookRegistryEntry[], isSettled: boolean): KnownHooks {
+  const eventsOf = (some: readonly HookRegistryEntry[]) =>
+    new Set(some.map(({ eventName }) => eventName));
+  const enabled = entries.filter((entry) => entry.enabled);
+  const eventsWithMoments = eventsOf(entries.filter(hasMoments));
+  return { isSettled, events: eventsOf(enabled), eventsWithMoments, plans: new Map() };
 }
 
 /** From here on, a timeout is in ms whatever the dialect. */

@@ -171,7 +171,7 @@ function readField(
     return field;
   } else {
     const expected = inner ? 'an object' : check.type;
-    const got = `expected ${expected}, got ${excerpt(field)}`;
+    const got = `expected ${expected}, got ${inspect(field, BRIEFLY)}`;
     report.misread.push(`${nameOf(key, at, report)} is ignored: ${got}`);
   }
   return undefined;
@@ -183,11 +183,4 @@ function nameOf(key: string, at: string, { names }: Readings): string {
   return (Object.hasOwn(names, ours) && names[ours]) || ours;
 }
 
-function excerpt(value: unknown): string {
-  return inspect(value, {
-    depth: 2,
-    maxStringLength: 60,
-    maxArrayLength: 5,
-    breakLength: Infinity,
-  });
-}
+const BRIEFLY = { depth: 2, maxStringLength: 60, maxArrayLength: 5, breakLength: Infinity };

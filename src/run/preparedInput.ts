@@ -77,9 +77,9 @@ export function writeInput(given: object | (() => object)): Stdin {
     if (input === given && values.includes(undefined)) throw new TypeError();
     const json = 'llm_request' in input ? encodeInput(input) : Buffer.from(JSON.stringify(input));
     // Each level takes two characters, so that most inputs are too short to be nested too deeply.
-    const mayBeDeep = json.byteLength > 2 * MAX_NESTING;
-    if (mayBeDeep && values.some((value) => isTooDeep(value))) throw new TypeError();
-    return json;
+    const isShort = json.byteLength <= 2 * MAX_NESTING;
+    if (isShort || !values.some((value) => isTooDeep(value))) return json;
+    throw new TypeError();
   } catch (cause) {
     return new Error(`its input cannot be written as JSON: ${findUnwritable(input)}`, { cause });
   }
@@ -154,8 +154,8 @@ function variablesOf(
   dialect: DialectName,
   { input, directory }: { readonly input: SessionFields; readonly directory: string },
 ): Readonly<Record<string, string>> {
-  const session_id = String(input.session_id).replaceAll('\0', '');
-  return dialects[dialect].environment({ cwd: directory, session_id });
+  const sessionId = String(input.session_id).replaceAll('\0', '');
+  return dialects[dialect].environment({ cwd: directory, session_id: sessionId });
 }
 
 /** Counts how deep a hook is nested in hooks: 1 in a hook, 2 in a hook of an agent that a hook started. */
