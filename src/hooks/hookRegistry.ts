@@ -339,9 +339,11 @@ export class HookRegistry {
   }
 }
 
+function eventsOf(entries: readonly HookRegistryEntry[]): ReadonlySet<HookEventName> {
+  return new Set(entries.map(({ eventName }) => eventName));
+}
+
 function knownOf(entries: readonly HookRegistryEntry[], isSettled: boolean): KnownHooks {
-  const eventsOf = (some: readonly HookRegistryEntry[]) =>
-    new Set(some.map(({ eventName }) => eventName));
   const enabled = entries.filter((entry) => entry.enabled);
   const eventsWithMoments = eventsOf(entries.filter(hasMoments));
   return { isSettled, events: eventsOf(enabled), eventsWithMoments, plans: new Map() };

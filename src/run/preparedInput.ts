@@ -154,7 +154,8 @@ function variablesOf(
   dialect: DialectName,
   { input, directory }: { readonly input: SessionFields; readonly directory: string },
 ): Readonly<Record<string, string>> {
-  const sessionId = String(input.session_id).replaceAll('\0', '');
+  const given: unknown = input.session_id;
+  const sessionId = String(given).replaceAll('\0', '');
   return dialects[dialect].environment({ cwd: directory, session_id: sessionId });
 }
 
