@@ -11,7 +11,7 @@ const LINES: Readonly<Record<string, number>> = {
   'src/context.ts src/compose.ts src/stack.ts src/middlewareGuard.ts': 730,
   'src/core': 1180,
   'src/dialects': 1990,
-  'src/hooks': 2300,
+  'src/hooks': 2310,
   'src/process': 3800,
   'src/protocol': 2590,
   'src/run': 1560,
