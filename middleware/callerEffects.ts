@@ -112,8 +112,9 @@ export function toolStages(fire: FireHook, host: ToolHost) {
     }
     const payload = { toolName, toolInput, toolResponse, callId, durationMs };
     const firing = fire(HookEventName.AfterTool, payload, call);
+    if (!firing) return;
     const fired = await firing;
-    if (fired && hasEffect(fired)) applyAfterTool(call, result, fired);
+    if (hasEffect(fired)) applyAfterTool(call, result, fired);
   }
 
   /** @returns whether the call goes on */

@@ -629,8 +629,8 @@ export const BREAKS = [
       'the result goes to the model before AfterTool hooks have answered',
       [
         EFFECTS,
-        'const fired = await firing;\n    if (fired && hasEffect(fired)) applyAfterTool(call, result, fired);',
-        'void firing?.then((fired) => applyAfterTool(call, result, fired));',
+        'const fired = await firing;\n    if (hasEffect(fired)) applyAfterTool(call, result, fired);',
+        'void firing.then((fired) => applyAfterTool(call, result, fired));',
       ],
       ['agent', 'the loop waits for the hooks of an event before it goes on, whatever the event'],
     ],
