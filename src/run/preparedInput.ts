@@ -152,10 +152,9 @@ function withReferences(
 /** A host may use any session id, and a variable cannot hold one character. */
 function variablesOf(
   dialect: DialectName,
-  { input, directory }: { readonly input: SessionFields; readonly directory: string },
+  { input, directory }: { readonly input: { session_id: unknown }; readonly directory: string },
 ): Readonly<Record<string, string>> {
-  const given: unknown = input.session_id;
-  const sessionId = String(given).replaceAll('\0', '');
+  const sessionId = String(input.session_id).replaceAll('\0', '');
   return dialects[dialect].environment({ cwd: directory, session_id: sessionId });
 }
 
