@@ -51,7 +51,9 @@ export class HookAggregator {
       if (!success && !isBlocking(output.decision)) continue;
       try {
         const said = resolveOutput(event, output);
-        merged = mergers[strategy](merged ?? {}, said);
+        // Most hooks change nothing, and are alone.
+        const isPlain = !merged && !said.hookSpecificOutput && !said.foreign;
+        merged = isPlain ? said : mergers[strategy](merged ?? {}, said);
         isDecided ||= said.continue === false || rankOf(said.decision) > rankOf('allow');
         spoken.push({ hookConfig, said });
       } catch (cause) {

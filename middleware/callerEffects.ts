@@ -13,6 +13,7 @@ import {
   type ToolCall,
 } from '../src/context.js';
 import {
+  rankOf,
   withToolInput,
   withToolOutput,
   type ProcessedHookResult,
@@ -26,7 +27,12 @@ import {
 } from './modelResults.js';
 import { withinTools } from '../src/protocol/allowedTools.js';
 import { collectResponse } from '../src/protocol/response.js';
-import { HookEventName, type HookPayload, type ToolOutput } from '../src/protocol/types.js';
+import {
+  HookEventName,
+  type HookOutput,
+  type HookPayload,
+  type ToolOutput,
+} from '../src/protocol/types.js';
 import type { ToolResult } from '../src/tools/tools.js';
 import { DebugLogger } from '../src/util/debugLogger.js';
 import { mayReplaceApproval } from './scopes.js';
@@ -58,9 +64,8 @@ export function toolStages(fire: FireHook, host: ToolHost) {
     const firing = fire(HookEventName.BeforeTool, { toolName, toolInput, callId, canAsk }, call);
     if (!firing) return next();
     const fired = await firing;
-    if (!applyBeforeTool(call, fired)) return;
-    const isQuestion = fired.aggregated.finalOutput?.decision === 'ask';
-    if (isQuestion && !(await isPermitted(call, fired))) return;
+    const goesOn = hasEffect(fired) ? await decideAbout(call, fired) : !isRefused(call);
+    if (!goesOn) return;
     call.seenInput = call.input;
     await next();
   }
@@ -107,7 +112,15 @@ export function toolStages(fire: FireHook, host: ToolHost) {
     }
     const payload = { toolName, toolInput, toolResponse, callId, durationMs };
     const firing = fire(HookEventName.AfterTool, payload, call);
-    if (firing) applyAfterTool(call, result, await firing);
+    if (!firing) return;
+    const fired = await firing;
+    if (hasEffect(fired)) applyAfterTool(call, result, fired);
+  }
+
+  /** @returns whether the call goes on */
+  async function decideAbout(call: ToolCall, fired: ProcessedHookResult): Promise<boolean> {
+    if (!applyBeforeTool(call, fired)) return false;
+    return fired.aggregated.finalOutput?.decision !== 'ask' || isPermitted(call, fired);
   }
 
   /**
@@ -140,6 +153,15 @@ export function toolStages(fire: FireHook, host: ToolHost) {
   }
 
   return { beforeTool, afterTool, execute };
+}
+
+/** Whether hooks have said more to a call than that it may go on. */
+function hasEffect({ aggregated, ...fired }: ProcessedHookResult): boolean {
+  const { decision, hookSpecificOutput, foreign }: HookOutput = aggregated.finalOutput ?? {};
+  const isVerdict = fired.shouldStop || rankOf(decision) > rankOf('allow');
+  return Boolean(
+    isVerdict || hookSpecificOutput || foreign || fired.systemMessage || fired.suppressOutput,
+  );
 }
 
 /** Applies what BeforeTool hooks decided; says whether the call goes on. */

@@ -56,18 +56,16 @@ export function planner(plans: Planner) {
 /**
  * The context in which an event is planned: the tool's name, or what else matchers may be tested against.
  *
- * @param tellsMoments whether the moment matters; to know it, the result of a tool is looked at. Default true
+ * @param hasMoments whether the moment matters; to know it, the result of a tool is looked at. Default true
  */
 export function planContext<E extends HookEventName>(
-  fired: Pick<HookContext<E>, 'event' | 'payload'>,
-  distinguishesMoments = true,
+  { event, payload }: Pick<HookContext<E>, 'event' | 'payload'>,
+  hasMoments = true,
 ): PlanContext | undefined {
-  const { matchOn, dialectsMatchOn, momentOf }: EventDefinition<E> = events[fired.event];
-  if (matchOn) {
-    const moment = distinguishesMoments ? momentOf?.(fired.payload) : undefined;
-    return { toolName: matchOn(fired.payload), moment };
-  }
-  return dialectsMatchOn && { subject: dialectsMatchOn(fired.payload) };
+  const { matchOn, dialectsMatchOn, momentOf }: EventDefinition<E> = events[event];
+  if (!matchOn) return dialectsMatchOn && { subject: payload[dialectsMatchOn] as string };
+  const moment = hasMoments ? momentOf?.(payload) : undefined;
+  return { toolName: payload[matchOn] as string, moment };
 }
 
 /** What came of trying a matcher. `undecided`: it took too long, or is no expression. */
@@ -80,14 +78,23 @@ export interface PlannedHook extends Startable {
   readonly sequential?: boolean;
 }
 
+/** What is known of the hooks of a host, until something of it changes. */
+export interface KnownHooks {
+  /** Whether the hooks have been read, and it is known which of the project's are allowed. */
+  readonly isSettled: boolean;
+  /** The events of which a hook may run. */
+  readonly events: ReadonlySet<HookEventName>;
+  /** The events of which a hook's agent tells moments apart. */
+  readonly eventsWithMoments: ReadonlySet<HookEventName>;
+  /** The plans that were made, by event, moment, and what matchers are tested against. */
+  readonly plans: Map<string, HookExecutionPlan | null>;
+}
+
 /** The hooks of a host, as far as planning needs to know them. */
 export interface PlannedHooks {
+  readonly known: KnownHooks;
   /** The hooks of one event that may run, in order of priority. */
   getHooksForEvent(event: HookEventName): readonly PlannedHook[];
-  /** Whether it makes a difference to the hooks of an event at which moment of it they run. */
-  distinguishesMoments(event: HookEventName): boolean;
-  /** The plans that were made for an event, by what matchers are tested against. They last as long as its hooks do. */
-  plansOf(event: HookEventName, moment?: Moment): Map<string, HookExecutionPlan | null>;
   /** What came of trying matchers, by matcher and tool. */
   readonly matches: Map<string, Match>;
   /** The same hook as a guard, for one that stands for a guard as well. */
@@ -113,9 +120,11 @@ export class HookPlanner implements Planner {
    */
   createExecutionPlan(event: HookEventName, context: PlanContext = {}): HookExecutionPlan | null {
     const { toolName, subject } = context;
-    const moment = this.registry.distinguishesMoments(event) ? context.moment : undefined;
-    const key = toolName ?? subject ?? '';
-    const plans = this.registry.plansOf(event, moment);
+    const { plans, eventsWithMoments } = this.registry.known;
+    // No hooks run where a call was asked about already, but those that are for that.
+    const isApart = context.moment === 'asked' || eventsWithMoments.has(event);
+    const moment = isApart ? context.moment : undefined;
+    const key = `${event} ${moment} ${toolName ?? subject}`;
     let plan = plans.get(key);
     if (plan === undefined) {
       plan = createExecutionPlan(this.registry, this.#logger, event, { toolName, subject, moment });

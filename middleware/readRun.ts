@@ -4,7 +4,7 @@ import {
   readHookOutput,
   type ReadOutput,
 } from '../src/protocol/readHookOutput.js';
-import type { HookExecutionResult, HookOutput } from '../src/protocol/types.js';
+import type { HookExecutionResult, HookOutput, ProcessAge } from '../src/protocol/types.js';
 import type { CommandOutcome } from '../src/process/command/runCommand.js';
 import { explainStderr } from '../src/run/explainStderr.js';
 import { maskSecrets, type HookEnvironmentPolicy } from '../src/run/hookEnvironment.js';
@@ -37,20 +37,8 @@ interface Reading {
 /** A hook that has ended. Without an outcome, nothing was started. */
 type Ended = Pick<HookRun, 'hook' | 'event' | 'outcome'>;
 
-/** Makes a result of a run that has ended. Most hooks end well, and say what can be read. */
-export function readRun(run: HookRun, options: Telling): HookExecutionResult {
-  const { outcome, said } = run;
-  const hasEndedWell = outcome?.ending === 'exit' && outcome.exitCode === 0 && !said;
-  if (hasEndedWell && !outcome.stdoutTruncated && !outcome.stragglers) {
-    const read = readHookOutput(outcome.stdout);
-    const isReadable = read.problems.length === 0 && read.unreadable === undefined;
-    if (isReadable) return toResult(run, { read }, options);
-  }
-  return readFailedRun(run, options);
-}
-
 /** Reads a run that did not end well, or whose answer cannot be read, and warns of what is wrong. */
-function readFailedRun(run: HookRun, options: Telling): HookExecutionResult {
+export function readFailedRun(run: HookRun, options: Telling): HookExecutionResult {
   const { hook, event, outcome, said = outcome, warn } = run;
   // Another agent may take an answer for one whatever the exit code is.
   const isAnswer = said?.exitCode === 0 && outcome?.exitCode !== 2;
@@ -104,6 +92,10 @@ export function faultOfInput(error: Error): HookFailure {
   return { kind, what: `was not started, because ${error.message}` };
 }
 
+export function ageOf({ isNew }: NonNullable<CommandOutcome['kept']>): ProcessAge {
+  return isNew ? 'new' : 'kept';
+}
+
 /** The result of a hook. */
 export function toResult(ended: Ended, reading: Reading, options: Telling): HookExecutionResult {
   const { hook, event, outcome } = ended;
@@ -117,7 +109,7 @@ export function toResult(ended: Ended, reading: Reading, options: Telling): Hook
     ...(outcome && { stdout: outcome.stdout, stderr: outcome.stderr }),
     ...(hasEnded && { exitCode: outcome.exitCode ?? 0 }),
     ...(outcome?.signal && { signal: outcome.signal }),
-    ...(outcome?.kept && { process: outcome.kept.isNew ? ('new' as const) : ('kept' as const) }),
+    ...(outcome?.kept && { process: ageOf(outcome.kept) }),
     duration: outcome?.durationMs ?? 0,
   };
   const isFaultless = !failure && outcome?.exitCode !== 2 && read.unreadable === undefined;

@@ -11,16 +11,17 @@ import {
 import { runInSpawner } from '../src/process/spawner/spawner.js';
 import { failsClosed, type CallFacts } from '../src/protocol/events.js';
 import { hookIdentity, shortIdentity } from '../src/protocol/identity.js';
+import { readHookOutput } from '../src/protocol/readHookOutput.js';
 import type {
   CommandHookConfig,
   HookEventName,
   HookExecutionResult,
 } from '../src/protocol/types.js';
-import { deadlineOf } from '../src/run/deadline.js';
 import { maskSecrets } from '../src/run/hookEnvironment.js';
 import type { HookFailure } from '../src/run/hookFailure.js';
 import type { HookRun } from '../src/run/hookRun.js';
 import {
+  deadlineOf,
   MAX_HOOK_DEPTH,
   hookDepth,
   startOptions,
@@ -33,7 +34,7 @@ import { channels } from '../src/trace/span.js';
 import type { DebugLogger } from '../src/util/debugLogger.js';
 import { errorMessage } from '../src/util/errorMessage.js';
 import { dialect } from '../src/run/dialect.js';
-import { faultOfInput, readRun, toResult } from './readRun.js';
+import { ageOf, faultOfInput, readFailedRun, toResult } from './readRun.js';
 
 /** How a hook is run. */
 export interface RunOptions extends HookPlace {
@@ -51,7 +52,10 @@ export interface RunOptions extends HookPlace {
   readonly probe?: Middleware<HookRun>;
   /** Why a hook of a project must not start, as the end of "The hook …". */
   readonly findObjection?: FindObjection;
-  /** The same for the one that is to start now: switches it off where the objection lasts. Default: `findObjection`. */
+  /**
+   * The same for a hook of a project that is to start now: switches it off where the objection lasts. Without it,
+   * `findObjection` is asked about every hook.
+   */
   readonly enforceConsent?: FindObjection;
   /** What was told once and is not told again; without it, everything is told each time. */
   readonly warned?: Set<string> | undefined;
@@ -78,7 +82,9 @@ async function runUntraced(
   options: RunOptions,
 ): Promise<HookExecutionResult> {
   try {
-    const objection = (options.enforceConsent ?? options.findObjection)?.(hook);
+    const { findObjection, enforceConsent = findObjection } = options;
+    const isAsked = hook.scope === 'project' || enforceConsent === findObjection;
+    const objection = isAsked ? enforceConsent?.(hook) : undefined;
     const failure = findRefusal(hook, prepared, objection && (await objection));
     if (failure) {
       // What may not be started may not go on either.
@@ -93,6 +99,21 @@ async function runUntraced(
     const failure = refused(`could not be run: ${errorMessage(error)}`);
     return toResult({ hook, event }, { read: {}, failure }, options);
   }
+}
+
+/** Makes a result of a run that has ended. Most hooks end well, and say what can be read. */
+function readRun(run: HookRun, options: RunOptions): HookExecutionResult {
+  const { hook, event, outcome, said } = run;
+  const hasEndedWell = outcome?.ending === 'exit' && outcome.exitCode === 0 && !said;
+  if (hasEndedWell && !outcome.stdoutTruncated && !outcome.stragglers) {
+    const { stdout, stderr, kept, durationMs: duration } = outcome;
+    const { output, problems, unreadable } = readHookOutput(stdout);
+    const answer = { ...(output && { output }), ...(kept && { process: ageOf(kept) }) };
+    const result = { hookConfig: hook, eventName: event, success: true, ...answer };
+    const isReadable = problems.length === 0 && unreadable === undefined;
+    if (isReadable) return { ...result, stdout, stderr, exitCode: 0, duration };
+  }
+  return readFailedRun(run, options);
 }
 
 function findRefusal(
@@ -170,7 +191,6 @@ async function runProcess(
     const kept = persistent.run(hook, keptHook(hook, warnOnce, findObjection), command);
     if (kept) return kept;
   }
-  const spawned = spawner ? await runInSpawner(command) : undefined;
-  const outcome = spawned ?? (await runCommand(command));
+  const outcome = (spawner && (await runInSpawner(command))) || (await runCommand(command));
   return hook.persistent ? withoutHello(outcome) : outcome;
 }

@@ -1,6 +1,6 @@
 import type { Next } from '../src/compose.js';
 import type { AnyHookContext, HookContext } from '../src/context.js';
-import { callFactsOf, events, type CallFacts } from '../src/protocol/events.js';
+import { events, type CallFacts } from '../src/protocol/events.js';
 import { shortIdentity } from '../src/protocol/identity.js';
 import type {
   CommandHookConfig,
@@ -23,7 +23,7 @@ export function runner(hooks: Runner) {
   return async function runner(ctx: AnyHookContext, next: Next): Promise<void> {
     const { plan, event, payload, input, signal } = ctx as HookContext;
     if (!plan || !input) return;
-    const facts = callFactsOf(event, payload);
+    const facts = payload as object as CallFacts;
     const run: RunHooks = (some, read) =>
       plan.sequential
         ? hooks.executeHooksSequential(some, event, read, signal, facts)

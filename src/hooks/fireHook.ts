@@ -75,6 +75,8 @@ export class HookEngine {
     readonly logger: DebugLogger,
     /** Reads the hooks, at the first event. */
     readonly initialize: () => Promise<void> = () => registry.initialize(),
+    /** Whether anybody reads what is logged of events. */
+    readonly details = logger.details,
   ) {}
 
   /** Composes the stack at the first event. */
@@ -87,7 +89,7 @@ export class HookEngine {
     const registrations = host.registrations('hook');
     const gate = {
       isEnabled: host.getEnableHooks.bind(host),
-      hasHooksFor: registry.hasHooksFor.bind(registry),
+      hasHooksFor: (event: HookEventName) => registry.known.events.has(event),
     };
     const inOrder = {
       enablementGate: enablementGate(gate),
@@ -192,8 +194,10 @@ export function findPlan<E extends HookEventName>(
   payload?: HookPayload<E>,
 ): HookExecutionPlan | null | undefined {
   const { registry, stages } = engine;
-  if (!registry.isSettled()) return undefined;
-  const context = payload && planContext({ event, payload }, registry.distinguishesMoments(event));
+  const { isSettled, eventsWithMoments } = registry.known;
+  if (!isSettled) return undefined;
+  const hasMoments = eventsWithMoments.has(event) || (payload && 'isAsked' in payload);
+  const context = payload && planContext({ event, payload }, hasMoments);
   // A second pass is there for the hooks that decide then, and without them there is none.
   if (engine.open().isWatched && context?.moment !== 'asked') return undefined;
   return stages.plans.createExecutionPlan(event, context);
@@ -242,8 +246,8 @@ export function skipIdle<E extends HookEventName>(
 export function mayBeRead(host: FiringHost, event: HookEventName): boolean {
   try {
     const engine = engineOf(host.getHookSystem());
-    if (!engine?.registry.isSettled()) return engine !== undefined;
-    return engine.open().isWatched || engine.registry.hasHooksFor(event);
+    if (!engine?.registry.known.isSettled) return engine !== undefined;
+    return engine.open().isWatched || engine.registry.known.events.has(event);
   } catch {
     return true;
   }
@@ -273,7 +277,7 @@ export async function processEvent<E extends HookEventName>(
 ): Promise<AggregatedHookResult> {
   let stage: PipelineStage | undefined = 'initialization';
   try {
-    if (!engine.registry.isSettled()) {
+    if (!engine.registry.known.isSettled) {
       await engine.initialize();
       stage = undefined;
       const plan = findPlan(engine, ctx.event, ctx.payload);
@@ -314,13 +318,13 @@ function stageReached({ plan, input, results }: HookContext): PipelineStage {
 
 /** Counts failures, and writes the log. A broken result of a host's own runner must not undo what the hooks decided. */
 function record(engine: HookEngine, event: HookEventName, aggregated: AggregatedHookResult): void {
-  const { host, logger } = engine;
+  const { host, logger, details } = engine;
   try {
     for (const result of aggregated.results) {
       const isCounted = result.hookConfig.maxConsecutiveFailures !== undefined;
       if (isCounted || !result.success || result.error) noteOutcome(engine, result);
     }
-    if (logger.isDebugOn) recordEvent(event, aggregated, logger, host.getHookEnvironment());
+    if (details.enabled) recordEvent(event, aggregated, logger, host.getHookEnvironment());
   } catch {
     // What the hooks decided counts all the same.
   }

@@ -1,4 +1,4 @@
-import type { PlannedHooks } from '../../middleware/planner.js';
+import type { KnownHooks, PlannedHooks } from '../../middleware/planner.js';
 import type { Extension, HookRegistryEntry } from './entry.js';
 import type { HookGate, HookHost } from './host.js';
 import { formatGiven, readGivenHooks } from './givenHooks.js';
@@ -9,8 +9,6 @@ import {
   HookEventName,
   type CommandHookConfig,
   type HookDefinition,
-  type HookExecutionPlan,
-  type Moment,
   type HookExecutionResult,
 } from '../protocol/types.js';
 import { dialects } from '../dialects/dialects.js';
@@ -41,13 +39,12 @@ export class HookRegistry {
   /** The entries, and the guards that stand in for some of them. */
   #planned: readonly HookRegistryEntry[] = [];
   #reading: Promise<void> | undefined;
-  /** The events of which a hook's agent tells moments apart. */
-  #eventsWithMoments: ReadonlySet<HookEventName> = new Set();
+  /** What every event asks; another object once something of it has changed. */
+  known = knownOf([], false);
   /** Settles when all reloads so far have ended; they run one after the other, so that the last one counts. */
   #turns: Promise<unknown> = Promise.resolve();
   /** Hooks of the project whose consent could not be read yet; the next event tries again. */
   #awaitingConsent: readonly HookRegistryEntry[] = [];
-  readonly #plans = new Map<string, Map<string, HookExecutionPlan | null>>();
   /** What came of trying matchers, by matcher and tool. */
   readonly matches: PlannedHooks['matches'] = new Map();
   readonly #gate: HookGate;
@@ -129,10 +126,12 @@ export class HookRegistry {
       entry.standIn ? [entry, entry.standIn] : [entry],
     );
     this.#planned = [...new Set(planned)];
-    this.#eventsWithMoments = new Set(
-      this.#planned.filter(hasMoments).map(({ eventName }) => eventName),
-    );
-    this.#plans.clear();
+    this.#noteChange();
+  }
+
+  /** What was known of the hooks, and planned, no longer holds. */
+  #noteChange(): void {
+    this.known = knownOf(this.#planned, this.isSettled());
   }
 
   /**
@@ -156,14 +155,6 @@ export class HookRegistry {
     return this.#entries;
   }
 
-  /** Whether any hook of an event may run. */
-  hasHooksFor(event: HookEventName): boolean {
-    for (const entry of this.#planned) {
-      if (entry.eventName === event && entry.enabled) return true;
-    }
-    return false;
-  }
-
   /**
    * Switches hooks on or off by identity (name, else command) until the next reload.
    *
@@ -180,7 +171,7 @@ export class HookRegistry {
       entry.skipped = enabled ? undefined : 'disabled';
       entry.failures = 0;
     }
-    this.#plans.clear();
+    this.#noteChange();
     return found.length;
   }
 
@@ -197,7 +188,7 @@ export class HookRegistry {
     if (entry.failures < limit || !entry.enabled) return;
     entry.enabled = false;
     entry.skipped = 'failing';
-    this.#plans.clear();
+    this.#noteChange();
     this.#logger.warn(
       `The hook "${shortIdentity(config)}" failed ${entry.failures} times in a row and is switched off until the hooks are reloaded`,
       { event: entry.eventName },
@@ -221,42 +212,22 @@ export class HookRegistry {
   }
 
   /**
-   * Looks once more at a hook that is to start now. One that has changed since the user allowed it is switched off, with
+   * Looks once more at a project's hook that is to start now. One that has changed since the user allowed it is switched off, with
    * one warning; a guard stays on, to deny.
    *
    * @returns why it must not be started, as the end of "The hook …"
    */
   enforceConsent(config: CommandHookConfig): string | undefined | Promise<string | undefined> {
-    return config.scope === 'project' ? this.#switchOffChanged(config) : undefined;
-  }
-
-  #switchOffChanged(config: CommandHookConfig): string | undefined | Promise<string | undefined> {
     return this.#gate.findObjection(config, (reason, isLasting) => {
       const entry = this.#planned.find((each) => each.config === config);
       if (!entry?.enabled || failsClosed(config, entry.eventName)) return;
       if (isLasting) {
         entry.enabled = false;
         entry.skipped = 'untrusted';
-        this.#plans.clear();
+        this.#noteChange();
       }
       this.#gate.warnSkipped(entry, reason);
     });
-  }
-
-  /**
-   * Whether it makes a difference to the hooks of an event at which moment of it they run. Where a call was asked about
-   * already, no hooks run but those that are for that.
-   */
-  distinguishesMoments(event: HookEventName): boolean {
-    return event === HookEventName.BeforeTool || this.#eventsWithMoments.has(event);
-  }
-
-  /** The plans that were made for an event, by what matchers are tested against. They last as long as its hooks do. */
-  plansOf(event: HookEventName, moment?: Moment): Map<string, HookExecutionPlan | null> {
-    const key = moment === undefined ? event : `${event}, ${moment}`;
-    let plans = this.#plans.get(key);
-    if (!plans) this.#plans.set(key, (plans = new Map()));
-    return plans;
   }
 
   #switchOff(entries: readonly HookRegistryEntry[]): void {
@@ -366,6 +337,16 @@ export class HookRegistry {
       failures: 0,
     };
   }
+}
+
+function eventsOf(entries: readonly HookRegistryEntry[]): ReadonlySet<HookEventName> {
+  return new Set(entries.map(({ eventName }) => eventName));
+}
+
+function knownOf(entries: readonly HookRegistryEntry[], isSettled: boolean): KnownHooks {
+  const enabled = entries.filter((entry) => entry.enabled);
+  const eventsWithMoments = eventsOf(entries.filter(hasMoments));
+  return { isSettled, events: eventsOf(enabled), eventsWithMoments, plans: new Map() };
 }
 
 /** From here on, a timeout is in ms whatever the dialect. */

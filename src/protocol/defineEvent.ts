@@ -40,10 +40,10 @@ export interface EventRow<Table, Facts, Answers, Payload, Input> {
   /** What a caller may say besides, and only hooks of other agents read. */
   readonly facts?: Facts;
   readonly answers: Answers;
-  /** What matchers are tested against; without it, every hook of the event runs. */
-  readonly matchOn?: (payload: Payload) => string;
-  /** What only matchers of other agents are tested against. */
-  readonly dialectsMatchOn?: (payload: Payload) => string;
+  /** The field that matchers are tested against; without it, every hook of the event runs. */
+  readonly matchOn?: keyof NoInfer<Payload>;
+  /** The one that only matchers of other agents are tested against. */
+  readonly dialectsMatchOn?: keyof NoInfer<Payload>;
   /** The moment of it that other agents tell apart, where it is one. */
   readonly momentOf?: (payload: Payload) => Moment | undefined;
   /** All that `dialectsMatchOn` may be. */

@@ -12,6 +12,7 @@ import {
   BeforeToolHookOutput,
   BeforeToolSelectionHookOutput,
   asText,
+  asToolResponse,
   isBlocking,
   objectField,
   rankOf,
@@ -67,7 +68,7 @@ export const eventTable = {
       permissionDecision: '"deny" and "block" block as well; prefer "decision".',
       permissionDecisionReason: 'The reason of such a block.',
     },
-    matchOn: toolNameOf,
+    matchOn: 'toolName',
     momentOf: ({ isAsked }) => (isAsked ? 'asked' : undefined),
     canBlock: true,
     canAsk: true,
@@ -88,11 +89,7 @@ export const eventTable = {
       tool_response: [
         anyObject,
         '"llmContent" is what the model reads, "returnDisplay" what the user sees; "metadata" and "error" are there where the tool gave them.',
-        {
-          toHook: (response: ToolResult | Record<string, unknown>): Record<string, unknown> => ({
-            ...response,
-          }),
-        },
+        { toHook: asToolResponse },
       ],
     },
     facts: {
@@ -102,7 +99,7 @@ export const eventTable = {
       durationMs: count,
     },
     answers: context,
-    matchOn: toolNameOf,
+    matchOn: 'toolName',
     momentOf: ({ toolResponse }) => (hasFailed(toolResponse) ? 'failed' : undefined),
     canBlock: false,
     withhold: (reason) => ({ foreign: { toolOutput: { text: reason, isDenial: true } } }),
@@ -211,7 +208,7 @@ export const eventTable = {
     summary: 'When a session begins.',
     fields: { source: [oneOf(...Object.values(SessionStartSource)), 'Why the session began.'] },
     answers: context,
-    dialectsMatchOn: ({ source }) => source,
+    dialectsMatchOn: 'source',
     subjects: Object.values(SessionStartSource),
     canBlock: false,
     merge: 'or',
@@ -221,7 +218,7 @@ export const eventTable = {
     summary: 'When a session ends, also after a failure.',
     fields: { reason: [oneOf(...Object.values(SessionEndReason)), 'Why the session ended.'] },
     answers: {},
-    dialectsMatchOn: ({ reason }) => reason,
+    dialectsMatchOn: 'reason',
     subjects: Object.values(SessionEndReason),
     canBlock: false,
     merge: 'or',
@@ -231,7 +228,7 @@ export const eventTable = {
     summary: 'Before the older part of a long history is summed up by the model.',
     fields: { trigger: [oneOf(...Object.values(PreCompressTrigger)), 'What caused it.'] },
     answers: context,
-    dialectsMatchOn: ({ trigger }) => trigger,
+    dialectsMatchOn: 'trigger',
     subjects: Object.values(PreCompressTrigger),
     canBlock: false,
     merge: 'or',
@@ -245,7 +242,7 @@ export const eventTable = {
       details: [optional(anyObject), 'More of it, by type.', { otherwise: () => ({}) }],
     },
     answers: {},
-    dialectsMatchOn: ({ notificationType }) => notificationType,
+    dialectsMatchOn: 'notificationType',
     subjects: Object.values(NotificationType),
     canBlock: false,
     merge: 'or',
@@ -266,10 +263,6 @@ function asModelRequest(request: LLMRequest): GenerateContentParameters {
 /** The same object where the field has this value already. */
 function withField<T extends object, K extends keyof T>(given: T, name: K, value: T[K]): T {
   return given[name] === value ? given : { ...given, [name]: value };
-}
-
-function toolNameOf({ toolName }: { readonly toolName: string }): string {
-  return toolName;
 }
 
 /** A command that ends with another exit code than 0 has failed, though that is not an error of the tool. */

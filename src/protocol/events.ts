@@ -9,7 +9,7 @@ import type {
   OutputClass,
 } from './defineEvent.js';
 import { eventTable } from './eventTable.js';
-import { asText, DefaultHookOutput } from './hookOutput.js';
+import { asText, DefaultHookOutput, isBlocking } from './hookOutput.js';
 import {
   HookEventName,
   type CommandHookConfig,
@@ -109,16 +109,11 @@ export function findTooDeepField(fields: object): string | undefined {
   return deep && `${deep[0]} is ${TOO_DEEP}`;
 }
 
-/** Facts about a tool call that hooks of other agents read and ours do not. */
+/** Facts about a tool call that hooks of other agents read and ours do not: a payload, at events that have them. */
 export type CallFacts = Readonly<
   Pick<HookPayload<HookEventName.BeforeTool>, 'callId' | 'canAsk'> &
     Pick<HookPayload<HookEventName.AfterTool>, 'durationMs'>
 >;
-
-/** The facts that a payload has. */
-export function callFactsOf<E extends HookEventName>(event: E, payload: HookPayload<E>): CallFacts {
-  return events[event].facts ? payload : {};
-}
 
 /** Whether a block prevents the operation: by the event, or as the agent means it for which the hook was written. */
 export function canPrevent(event: HookEventName, { foreign }: HookOutput): boolean {
@@ -166,10 +161,11 @@ export function resolveOutput(event: HookEventName, output: HookOutput): HookOut
   const { effective, Output } = events[event];
   const counting = new Output(output.hookSpecificOutput ? (effective?.(output) ?? output) : output);
   const fields: HookOutput = counting;
+  const { decision, reason, stopReason } = fields;
   return {
     ...fields,
     systemMessage: asText(fields.systemMessage),
-    reason: counting.isBlockingDecision() ? counting.getBlockReason() : asText(fields.reason),
-    ...(counting.shouldStopExecution() && { stopReason: counting.getStopReason() }),
+    reason: isBlocking(decision) ? counting.getBlockReason() : asText(reason),
+    stopReason: fields.continue === false ? counting.getStopReason() : asText(stopReason),
   };
 }

@@ -5,7 +5,7 @@ import type {
   ToolListUnion,
 } from '@google/genai';
 import { textResponse } from './response.js';
-import { ToolErrorType } from '../tools/tools.js';
+import { ToolErrorType, type ToolResult } from '../tools/tools.js';
 import {
   defaultHookTranslator,
   type HookToolConfig,
@@ -233,6 +233,13 @@ export function withToolInput(
   return mergeRecords(dropped.size === 0 ? input : Object.fromEntries(kept), change ?? {});
 }
 
+/** What hooks read of a tool's result, which they must not share with the tool. */
+export function asToolResponse(
+  result: ToolResult | Record<string, unknown>,
+): Record<string, unknown> {
+  return { ...result };
+}
+
 /**
  * A tool's result, or what hooks read of it, with another output. Nothing of the old one is left, in fields of the
  * tool's own and in its error neither; what has failed has still failed.
@@ -271,7 +278,7 @@ export function processCommonHookOutputFields(
   aggregated: AggregatedHookResult,
 ): ProcessedHookResult {
   const output = aggregated.finalOutput;
-  const shouldStop = output?.shouldStopExecution() ?? false;
+  const shouldStop = output?.continue === false;
   return {
     aggregated,
     shouldStop,

@@ -139,24 +139,42 @@ function readShape(
   for (const [key, field] of Object.entries(value)) {
     if (field === null) continue;
     const check = Object.hasOwn(checks, key) ? checks[key] : undefined;
-    const inner = check && fieldsOf(check);
-    if (report.mayBeDeep && isTooDeep(field, MAX_ANSWER_NESTING)) {
-      report.misread.push(`${nameOf(key, at, report)} is ${TOO_DEEP} and is ignored`);
-    } else if (!check) {
-      report.problems.push(`${nameOf(key, at, report)} is not a known field and has no effect`);
-      // Below the top level it is kept as data, for middleware that understands more.
-      if (at !== '') fields[key] = field;
-    } else if (inner && isRecord(field)) {
-      fields[key] = readShape(field, inner, `${at}${key}.`, report);
-    } else if (!inner && check.is(field)) {
-      fields[key] = typeof field === 'string' && SPOKEN.has(key) ? sanitizeText(field) : field;
-    } else {
-      const expected = inner ? 'an object' : check.type;
-      const got = `expected ${expected}, got ${excerpt(field)}`;
-      report.misread.push(`${nameOf(key, at, report)} is ignored: ${got}`);
+    // Texts and flags are most of what hooks say.
+    const isPlain = typeof field !== 'object' && check?.is(field);
+    const read = isPlain ? field : readField(key, field, check, at, report);
+    if (read !== undefined) {
+      fields[key] =
+        check && typeof read === 'string' && SPOKEN.has(key) ? sanitizeText(read) : read;
     }
   }
   return fields;
+}
+
+/** A field that is an object or an array, or is not as it should be; `undefined` where it does not count. */
+function readField(
+  key: string,
+  field: unknown,
+  check: AnyCheck | undefined,
+  at: string,
+  report: Readings,
+): unknown {
+  const inner = check && fieldsOf(check);
+  if (report.mayBeDeep && isTooDeep(field, MAX_ANSWER_NESTING)) {
+    report.misread.push(`${nameOf(key, at, report)} is ${TOO_DEEP} and is ignored`);
+  } else if (!check) {
+    report.problems.push(`${nameOf(key, at, report)} is not a known field and has no effect`);
+    // Below the top level it is kept as data, for middleware that understands more.
+    if (at !== '') return field;
+  } else if (inner && isRecord(field)) {
+    return readShape(field, inner, `${at}${key}.`, report);
+  } else if (!inner && check.is(field)) {
+    return field;
+  } else {
+    const expected = inner ? 'an object' : check.type;
+    const got = `expected ${expected}, got ${inspect(field, BRIEFLY)}`;
+    report.misread.push(`${nameOf(key, at, report)} is ignored: ${got}`);
+  }
+  return undefined;
 }
 
 /** What the author of the answer calls a field. */
@@ -165,11 +183,4 @@ function nameOf(key: string, at: string, { names }: Readings): string {
   return (Object.hasOwn(names, ours) && names[ours]) || ours;
 }
 
-function excerpt(value: unknown): string {
-  return inspect(value, {
-    depth: 2,
-    maxStringLength: 60,
-    maxArrayLength: 5,
-    breakLength: Infinity,
-  });
-}
+const BRIEFLY = { depth: 2, maxStringLength: 60, maxArrayLength: 5, breakLength: Infinity };

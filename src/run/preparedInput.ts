@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { safeSearchPath } from '../process/command/findProgram.js';
 import { findHome } from '../util/homeDirectory.js';
 import { dialects } from '../dialects/dialects.js';
@@ -8,8 +9,14 @@ import { PERSISTENT_VARIABLE } from '../process/persistent/lines.js';
 import { encodeInput } from './encodeInput.js';
 import { inherited, type HookEnvironmentPolicy } from './hookEnvironment.js';
 import { findUnwritable } from '../util/findUnwritable.js';
-import { isTooDeep } from '../util/records.js';
-import type { CommandHookConfig, HookInput } from '../protocol/types.js';
+import { isTooDeep, MAX_NESTING } from '../util/records.js';
+import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from '../process/command/limits.js';
+import type {
+  CommandHookConfig,
+  DialectName,
+  HookEventName,
+  HookInput,
+} from '../protocol/types.js';
 
 /** The fields of an input that say where and for whom a hook runs. */
 export type SessionFields = Pick<HookInput, 'cwd' | 'session_id'>;
@@ -66,13 +73,48 @@ export function writeInput(given: object | (() => object)): Stdin {
   let input: object = {};
   try {
     input = typeof given === 'function' ? given() : given;
-    for (const value of Object.values(input) as unknown[]) {
-      if (value === undefined ? input === given : isTooDeep(value)) throw new TypeError();
-    }
-    return 'llm_request' in input ? encodeInput(input) : Buffer.from(JSON.stringify(input));
+    const values: unknown[] = Object.values(input);
+    if (input === given && values.includes(undefined)) throw new TypeError();
+    const json = 'llm_request' in input ? encodeInput(input) : Buffer.from(JSON.stringify(input));
+    // Each level takes two characters, so that most inputs are too short to be nested too deeply.
+    const isShort = json.byteLength <= 2 * MAX_NESTING;
+    if (isShort || !values.some((value) => isTooDeep(value))) return json;
+    throw new TypeError();
   } catch (cause) {
     return new Error(`its input cannot be written as JSON: ${findUnwritable(input)}`, { cause });
   }
+}
+
+/** How long a hook may run. */
+export interface Deadline {
+  /** At most 2^31 - 1. */
+  readonly timeoutMs: number;
+  /** A sentence for a warning, where the hook's own `timeout` cannot be used. */
+  readonly problem?: string;
+}
+
+/**
+ * How long a hook may run at an event: what its settings say, else the default of the agent that it was written for. The one
+ * place that knows: whoever runs, lists or waits for a hook calls it.
+ */
+export function deadlineOf(
+  { timeout, dialect }: Pick<CommandHookConfig, 'timeout' | 'dialect'>,
+  event: HookEventName,
+): Deadline {
+  if (typeof timeout === 'number' && timeout > 0 && timeout < Infinity)
+    return { timeoutMs: Math.min(timeout, MAX_TIMEOUT_MS) };
+  const limits = dialect && dialects[dialect].defaultTimeoutMs;
+  const timeoutMs = limits ? (limits[event] ?? limits.otherwise) : DEFAULT_TIMEOUT_MS;
+  return timeout === undefined
+    ? { timeoutMs }
+    : { timeoutMs, problem: problemOf(timeout, timeoutMs) };
+}
+
+/** A host that gives its hooks in code may give anything. */
+function problemOf(timeout: unknown, timeoutMs: number): string {
+  const brief = { depth: 0, breakLength: Infinity, maxStringLength: 40, maxArrayLength: 3 };
+  const got = inspect(timeout, brief);
+  return `timeout is ${got}, and ${timeoutMs} ms are used instead: write a number of milliseconds above 0`;
 }
 
 /** What is started for a hook, now or ahead of its event. `env` is built when it is first read. */
@@ -80,17 +122,12 @@ export function startOptions(
   hook: CommandHookConfig,
   prepared: { readonly input: SessionFields } & Pick<PreparedInput, 'env' | 'directory'>,
 ): StartOptions {
-  const { input, directory } = prepared;
-  const dialect = hook.dialect && dialects[hook.dialect];
-  const dialectVariables = dialect?.environment({
-    cwd: directory,
-    session_id: asVariable(input.session_id),
-  });
-  const extraEnv = { ...ownVariables(hook, directory), ...dialectVariables };
+  const { directory } = prepared;
+  const own = ownVariables(hook, directory);
+  const extraEnv = hook.dialect ? { ...own, ...variablesOf(hook.dialect, prepared) } : own;
+  const hasReferences = hook.args || hook.command.includes('$');
   return {
-    ...(hook.args || hook.command.includes('$')
-      ? withReferences(hook, prepared, extraEnv)
-      : { command: hook.command }),
+    ...(hasReferences ? withReferences(hook, prepared, extraEnv) : { command: hook.command }),
     cwd: directory,
     get env() {
       return prepared.env;
@@ -112,9 +149,13 @@ function withReferences(
   return { command: expand(command), args: args.map(expand) };
 }
 
-/** Without the one character that a variable cannot hold: a host may use any session id. */
-function asVariable(value: unknown): string {
-  return String(value).replaceAll('\0', '');
+/** A host may use any session id, and a variable cannot hold one character. */
+function variablesOf(
+  dialect: DialectName,
+  { input, directory }: { readonly input: { session_id: unknown }; readonly directory: string },
+): Readonly<Record<string, string>> {
+  const sessionId = String(input.session_id).replaceAll('\0', '');
+  return dialects[dialect].environment({ cwd: directory, session_id: sessionId });
 }
 
 /** Counts how deep a hook is nested in hooks: 1 in a hook, 2 in a hook of an agent that a hook started. */

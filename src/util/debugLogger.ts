@@ -42,7 +42,12 @@ export class DebugLogger {
 
   /** Whether anybody reads `debug` records: `DEBUG` names the namespace, or a host takes them. */
   get isDebugOn(): boolean {
-    return this.#channel('debug').enabled || this.#overrides('debug');
+    return this.details.enabled;
+  }
+
+  /** Tells so as long as it is kept. A host has overridden `debug` by then, or does not take them. */
+  get details(): { readonly enabled: boolean } {
+    return this.#overrides('debug') ? { enabled: true } : this.#channel('debug');
   }
 
   /** Details that only somebody who looks for them needs. */

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fireBeforeToolHook } from '../../src/core/coreToolHookTriggers.js';
 import { asHookContext } from '../../src/protocol/llmContent.js';
-import { deadlineOf } from '../../src/run/deadline.js';
+import { deadlineOf } from '../../src/run/preparedInput.js';
 import { fireHook } from '../../src/hooks/fireHook.js';
 import {
   HookEventName,

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { deadlineOf } from '../../src/run/deadline.js';
+import { deadlineOf } from '../../src/run/preparedInput.js';
 import { HookEventName } from '../../src/protocol/types.js';
 import { textsOf } from '../core/helpers/chats.js';
 import { callTools, reply } from '../core/helpers/modelAnswers.js';

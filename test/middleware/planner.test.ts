@@ -459,7 +459,7 @@ describe('a plan', () => {
     for (let index = 0; index < 10_050; index += 1) {
       const plan = plans.createExecutionPlan(BeforeTool, { toolName: `tool_${index}` });
       expect(plan !== null).toBe(index === 1);
-      most = Math.max(most, registry.plansOf(BeforeTool).size, registry.matches.size);
+      most = Math.max(most, registry.known.plans.size, registry.matches.size);
     }
     expect(most).toBe(10_000);
   });

@@ -6,7 +6,7 @@ import { theirInput } from '../../src/dialects/inputs.js';
 import { receive, reply } from '../../src/dialects/reverse.js';
 import type { Received, ReplyVerdict } from '../../src/dialects/received.js';
 import { ourToolName, theirToolNames, toolOutputText } from '../../src/dialects/translate.js';
-import { callFactsOf, events, type EventDefinition } from '../../src/protocol/events.js';
+import { events, type EventDefinition } from '../../src/protocol/events.js';
 import { isBlocking } from '../../src/protocol/hookOutput.js';
 import {
   DIALECT_NAMES,
@@ -101,7 +101,7 @@ function readBy<E extends HookEventName>(
   const { encode }: EventDefinition<E> = events[event];
   const input: HookInput = { ...commonInput(event, CWD), ...encode(payload) };
   return JSON.parse(
-    JSON.stringify(theirInput(dialects[name], event, moment, input, callFactsOf(event, payload))),
+    JSON.stringify(theirInput(dialects[name], event, moment, input, payload)),
   ) as Fields;
 }
 

@@ -182,7 +182,7 @@ export const BREAKS = [
   ].map(([id, text]) => ({
     id,
     what: `the deadline is that of ${text}`,
-    edits: [['src/run/deadline.ts', 'limits.otherwise) : DEFAULT_TIMEOUT_MS;', text]],
+    edits: [['src/run/preparedInput.ts', 'limits.otherwise) : DEFAULT_TIMEOUT_MS;', text]],
     test: [
       'test/hooks/hookRunner.test.ts',
       'the deadline of a hook with the timeout undefined is 60000 ms',
@@ -299,8 +299,8 @@ export const BREAKS = [
     edits: [
       [
         PLANNER,
-        'if (matchOn) {',
-        `if (fired.event === '${event}') return { toolName: 'model' }; if (matchOn) {`,
+        'if (!matchOn) return',
+        `if (event === '${event}') return { toolName: 'model' }; if (!matchOn) return`,
       ],
     ],
     test: [
@@ -362,7 +362,7 @@ export const BREAKS = [
     [
       'DELTA-HTEL-001',
       'nobody measures how long a hook takes',
-      ['middleware/readRun.ts', 'duration: outcome?.durationMs ?? 0', 'duration: 0'],
+      ['middleware/runHook.ts', 'exitCode: 0, duration }', 'exitCode: 0, duration: 0 }'],
       'measures how long the process of a hook lives',
     ],
     [
@@ -395,8 +395,8 @@ export const BREAKS = [
     edits: [
       [
         'middleware/callerEffects.ts',
-        "finalOutput?.decision === 'ask';",
-        "finalOutput?.decision === 'deny';",
+        "finalOutput?.decision !== 'ask' ||",
+        "finalOutput?.decision !== 'deny' ||",
       ],
     ],
     test: [
@@ -629,8 +629,8 @@ export const BREAKS = [
       'the result goes to the model before AfterTool hooks have answered',
       [
         EFFECTS,
-        'if (firing) applyAfterTool(call, result, await firing);',
-        'if (firing) void firing.then((fired) => applyAfterTool(call, result, fired));',
+        'const fired = await firing;\n    if (hasEffect(fired)) applyAfterTool(call, result, fired);',
+        'void firing.then((fired) => applyAfterTool(call, result, fired));',
       ],
       ['agent', 'the loop waits for the hooks of an event before it goes on, whatever the event'],
     ],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HookEventName, type CommandHookConfig } from '../../src/index.js';
-import { deadlineOf } from '../../src/run/deadline.js';
+import { deadlineOf } from '../../src/run/preparedInput.js';
 import { run } from '../process/helpers.js';
 
 const { BeforeTool } = HookEventName;

@@ -1,6 +1,6 @@
 import type { SettingsOrigins } from '../../config/settings/settings.js';
 import type { HookRegistryEntry } from '../../hooks/entry.js';
-import { deadlineOf } from '../../run/deadline.js';
+import { deadlineOf } from '../../run/preparedInput.js';
 import { commandLine, hookIdentity } from '../../protocol/identity.js';
 import type { HookEventName, HookPayload } from '../../protocol/types.js';
 import { loaderSeverities } from '../../validate/rules.js';

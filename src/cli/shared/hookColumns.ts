@@ -1,7 +1,7 @@
 import type { SettingsOrigins } from '../../config/settings/settings.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../../hooks/entry.js';
-import { deadlineOf } from '../../run/deadline.js';
+import { deadlineOf } from '../../run/preparedInput.js';
 import { hookScope, scopedName } from '../../hooks/disabledHooks.js';
 import { commandLine, hookIdentity } from '../../protocol/identity.js';
 import { findSubstitutes } from '../../run/sameCommand.js';

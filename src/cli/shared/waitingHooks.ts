@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { onExit } from 'signal-exit';
 import type { Config } from '../../config/config.js';
-import { deadlineOf } from '../../run/deadline.js';
+import { deadlineOf } from '../../run/preparedInput.js';
 import { hookIdentity } from '../../protocol/identity.js';
 import { channels, type Span } from '../../trace/span.js';
 import { CLEAR_LINE } from './progress.js';

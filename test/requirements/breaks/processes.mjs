@@ -114,17 +114,13 @@ export const processes = toBreaks([
   [
     'HOOK-069',
     'stderr is read where stdout says nothing',
-    [
-      READING,
-      'const read = readHookOutput(outcome.stdout);',
-      'const read = readHookOutput(outcome.stdout || outcome.stderr);',
-    ],
+    [RUNNING, 'readHookOutput(stdout)', 'readHookOutput(stdout || stderr)'],
     code('0 with stderr, which is not read'),
   ],
   [
     'HOOK-069',
     'stderr is not kept',
-    [READING, 'stdout: outcome.stdout, stderr: outcome.stderr }', 'stdout: outcome.stdout }'],
+    [RUNNING, 'stdout, stderr, exitCode: 0,', 'stdout, exitCode: 0,'],
     [OF_RUNNER, 'executeHook says what it ran, how long it took, and what was written'],
   ],
   ...['2 with stderr', '3'].map((row) => [

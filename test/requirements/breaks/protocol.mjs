@@ -348,8 +348,8 @@ export const protocol = toBreaks([
     'where no hook said anything, shouldStop is no boolean',
     [
       OUTPUT,
-      'output?.shouldStopExecution() ?? false;',
-      'output?.shouldStopExecution() as boolean;',
+      'const shouldStop = output?.continue === false;',
+      'const shouldStop = (output && output.continue === false) as boolean;',
     ],
     [OF_ENVELOPES, 'processCommonHookOutputFields reads undefined'],
   ],

@@ -43,7 +43,7 @@ export const stages = toBreaks([
   ].map(([id, event, field]) => [
     id,
     `${event} is planned without the name of the tool`,
-    [EVENTS, `matchOn: toolNameOf,\n    momentOf: ({ ${field} })`, `momentOf: ({ ${field} })`],
+    [EVENTS, `matchOn: 'toolName',\n    momentOf: ({ ${field} })`, `momentOf: ({ ${field} })`],
     [
       OF_PLANNER,
       `planner hands over the name of the tool at ${event}, where there is one, and no tool elsewhere`,
