@@ -12,19 +12,36 @@ const WANTED_PERCENT = 95;
 
 /** The test files that notice what changes in each file, without those that run long and notice nothing more. */
 const TESTS = {
-  enablementGate: ['middleware/enablementGate'],
   translator: ['middleware/translator'],
-  planner: ['middleware/planner', 'middleware/matching', 'peers/planner', 'dialects/moments'],
-  callerEffects: ['middleware/callerEffects', 'middleware/toolEffects', 'middleware/modelEffects'],
+  planner: [
+    'middleware/enablementGate',
+    'middleware/planner',
+    'middleware/matching',
+    'peers/planner',
+    'dialects/moments',
+  ],
+  callerEffects: [
+    'middleware/callerEffects',
+    'middleware/toolEffects',
+    'middleware/modelEffects',
+    'core/seenAgain',
+    'core/doors',
+    'approvals/approvals',
+    'approvals/moments',
+  ],
+  modelResults: ['requirements/modelTriggers', 'middleware/modelEffects', 'core/geminiChat'],
   dialect: ['run/dialect', 'middleware/runs'],
   aggregator: [
     'middleware/aggregator',
+    'middleware/scopes',
     'middleware/resolveResult',
     'peers/aggregator',
     'peers/outputs',
     'protocol/hookOutput',
   ],
+  scopes: ['middleware/scopes', 'middleware/aggregator', 'peers/aggregator'],
   runner: ['middleware/runs', 'middleware/runner', 'hooks/hookRunner', 'run/chaining'],
+  askAgain: ['middleware/askAgain'],
   runHook: ['middleware/runs', 'middleware/runner', 'hooks/hookRunner'],
   readRun: ['middleware/runs', 'hooks/hookRunner', 'peers/runner'],
 };
