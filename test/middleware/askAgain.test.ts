@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runner, type Runner } from '../../middleware/runner.js';
+import type { AnyHookContext } from '../../src/context.js';
 import {
   HookEventName,
   type CommandHookConfig,
@@ -69,10 +70,8 @@ async function play<E extends HookEventName>(
   const input = { ...commonInput(event, '/project'), ...fields };
   const plan = { eventName: event, hookConfigs, sequential };
   const ctx = hookContext(event, payload, { plan, input: input as never });
-  await runner({ executeHooksParallel: execute, executeHooksSequential: execute })(
-    ctx,
-    countingNext(),
-  );
+  const stage = runner({ executeHooksParallel: execute, executeHooksSequential: execute });
+  await stage(ctx as AnyHookContext, countingNext());
   const [first, ...again] = rounds;
   expect(first).toEqual({ names: Object.keys(parts), read: input });
   const said = ctx.results?.map(({ hookConfig, output }) => [hookConfig.name, output]);

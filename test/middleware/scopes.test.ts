@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { aggregateResults } from '../../middleware/aggregator.js';
 import { mayReplaceApproval } from '../../middleware/scopes.js';
-import {
-  HookEventName,
-  type AggregatedHookResult,
-  type HookOutput,
-  type HookScope,
-} from '../../src/protocol/types.js';
+import type { AggregatedHookResult } from '../../src/protocol/hookOutput.js';
+import { HookEventName, type HookOutput, type HookScope } from '../../src/protocol/types.js';
 import { healthy, hook } from '../helpers/hooks.js';
 
 const { BeforeTool, AfterTool, BeforeModel, AfterModel, BeforeToolSelection } = HookEventName;

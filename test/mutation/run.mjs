@@ -40,9 +40,15 @@ const TESTS = {
     'protocol/hookOutput',
   ],
   scopes: ['middleware/scopes', 'middleware/aggregator', 'peers/aggregator'],
-  runner: ['middleware/runs', 'middleware/runner', 'hooks/hookRunner', 'run/chaining'],
+  runner: [
+    'middleware/runs',
+    'middleware/runner',
+    'middleware/askAgain',
+    'hooks/hookRunner',
+    'run/chaining',
+  ],
   askAgain: ['middleware/askAgain'],
-  runHook: ['middleware/runs', 'middleware/runner', 'hooks/hookRunner'],
+  runHook: ['middleware/runs', 'middleware/runner', 'hooks/hookRunner', 'fleet/remoteHook'],
   readRun: ['middleware/runs', 'hooks/hookRunner', 'peers/runner'],
 };
 
