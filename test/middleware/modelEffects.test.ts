@@ -125,25 +125,25 @@ describe('an answer in place of the model', () => {
   });
 });
 
+/** Has the hooks ask a person who says no; `asked` is what about. */
+async function refuse(...hooks: CommandHookConfig[]) {
+  const asked: unknown[] = [];
+  const approver: Approver = ({ input, originalInput }) => {
+    asked.push({ input, originalInput });
+    return { decision: 'deny', reason: 'never' };
+  };
+  const { stages, call } = await open({ BeforeModel: [{ hooks }] }, { approver });
+  const next = countingNext();
+  await stages.beforeModel(call, next);
+  expect(next.calls).toBe(0);
+  return { asked, verdict: call.verdict };
+}
+
 describe('a person who is asked about a request', () => {
   const asks = saying({
     decision: 'ask',
     hookSpecificOutput: { llm_request: { config: { temperature: 0.25 } } },
   });
-
-  /** Has the hooks ask a person who says no; `asked` is what about. */
-  async function refuse(...hooks: CommandHookConfig[]) {
-    const asked: unknown[] = [];
-    const approver: Approver = ({ input, originalInput }) => {
-      asked.push({ input, originalInput });
-      return { decision: 'deny', reason: 'never' };
-    };
-    const { stages, call } = await open({ BeforeModel: [{ hooks }] }, { approver });
-    const next = countingNext();
-    await stages.beforeModel(call, next);
-    expect(next.calls).toBe(0);
-    return { asked, verdict: call.verdict };
-  }
 
   it('sees it as it will be sent and as it was, and may say no', async () => {
     const { asked, verdict } = await refuse(asks);

@@ -101,6 +101,11 @@ const hiding = async (each: HookRun, next: () => Promise<void>) => {
   await next();
 };
 
+const confusing = async (each: HookRun, next: () => Promise<void>) => {
+  each.stdin = new AmbiguousInput('it has two meanings');
+  await next();
+};
+
 const denying = async (each: HookRun, next: () => Promise<void>) => {
   await next();
   each.said = { ending: 'exit', exitCode: 0, stdout: '{"decision":"deny"}', stderr: '' };
@@ -305,11 +310,7 @@ describe('the probe', () => {
   });
 
   it('may say that what there is to read has two meanings', async () => {
-    const probe = async (each: HookRun, next: () => Promise<void>) => {
-      each.stdin = new AmbiguousInput('it has two meanings');
-      await next();
-    };
-    const { records } = await run(hook('true'), { probe });
+    const { records } = await run(hook('true'), { probe: confusing });
     expect(records[0]?.details).toMatchObject({ kind: 'ambiguous' });
   });
 
@@ -385,15 +386,15 @@ describe('how long a hook may run', () => {
   });
 });
 
-describe('why a hook has failed', () => {
-  const raising = (code: number) =>
-    hook(`cat <<'END' >&2
+const raising = (code: number) =>
+  hook(`cat <<'END' >&2
 Traceback (most recent call last):
   File "/a/guard.py", line 3, in <module>
 KeyError: 'to'
 END
 exit ${code}`);
 
+describe('why a hook has failed', () => {
   it.each<[string, CommandHookConfig, RegExp]>([
     ['an exception', raising(1), /^KeyError: 'to' \(.*guard\.py:3\)/],
     ['an exception that blocks', raising(2), /^blocks by accident.*KeyError: 'to'/],
@@ -441,25 +442,26 @@ describe('a guard whose answer is no verdict', () => {
   });
 });
 
+/** Writes down what the stage makes ready, and ends. */
+function recordAll() {
+  const calls: unknown[] = [];
+  const note =
+    (name: string) =>
+    (...given: unknown[]) =>
+      void calls.push([name, ...given]);
+  const names = ['prepare', 'prestart', 'forget', 'stop'];
+  const ahead = Object.fromEntries(names.map((name) => [name, note(name)]));
+  const kept = { forget: note('forget kept'), stop: note('stop kept') };
+  return {
+    calls,
+    ahead: ahead as unknown as StartAhead,
+    persistent: kept as unknown as PersistentHooks,
+  };
+}
+
 describe('what may come next', () => {
   const input = commonInput(SessionEnd, '/project');
   const others = [hook('a'), hook('b', { persistent: true })];
-
-  function recordAll() {
-    const calls: unknown[] = [];
-    const note =
-      (name: string) =>
-      (...given: unknown[]) =>
-        void calls.push([name, ...given]);
-    const names = ['prepare', 'prestart', 'forget', 'stop'];
-    const ahead = Object.fromEntries(names.map((name) => [name, note(name)]));
-    const kept = { forget: note('forget kept'), stop: note('stop kept') };
-    return {
-      calls,
-      ahead: ahead as unknown as StartAhead,
-      persistent: kept as unknown as PersistentHooks,
-    };
-  }
 
   it('is made ready, and of hooks that stay, all are started', () => {
     const { calls, ahead } = recordAll();

@@ -35,6 +35,15 @@ const specific = (fields: Record<string, unknown>): HookOutput => ({ hookSpecifi
 const selects = (toolConfig: object) => specific({ toolConfig });
 const names = (...allowedFunctionNames: string[]) => selects({ mode: 'ANY', allowedFunctionNames });
 const answers = (text: string) => specific({ llm_response: { text } });
+const change = (from: string) => specific({ tool_input: { from } });
+const context = (additionalContext: string) => specific({ additionalContext });
+const permits = (permissionDecision: string) => specific({ permissionDecision });
+const deny = (reason: string): HookOutput => ({ decision: 'deny', reason });
+const replaces = (text: string, isDenial: boolean): HookOutput => ({
+  foreign: { toolOutput: { text, isDenial } },
+});
+const hides = (suppressOutput?: boolean): HookOutput =>
+  suppressOutput === undefined ? { continue: true } : { suppressOutput };
 
 describe('what a more trusted hook says', () => {
   it.each<[HookEventName, string]>([
@@ -51,7 +60,6 @@ describe('what a more trusted hook says', () => {
   });
 
   it('counts over that of the extension, and this over that of the project', () => {
-    const change = (from: string) => specific({ tool_input: { from } });
     const said: Said[] = [
       ['system', change('system')],
       ['user', change('user')],
@@ -65,7 +73,6 @@ describe('what a more trusted hook says', () => {
   });
 
   it('of one scope, the later one counts', () => {
-    const change = (from: string) => specific({ tool_input: { from } });
     const said: Said[] = [
       ['user', change('first')],
       ['project', change('project')],
@@ -97,9 +104,6 @@ describe('what a more trusted hook says', () => {
   });
 
   it('of a result stays, also where a less trusted one denies', () => {
-    const replaces = (text: string, isDenial: boolean): HookOutput => ({
-      foreign: { toolOutput: { text, isDenial } },
-    });
     const merged = mergeInAnyOrder(
       AfterTool,
       ['project', replaces('denied', true)],
@@ -119,7 +123,6 @@ describe('what a more trusted hook says', () => {
   });
 
   it('is the verdict at an event of which only one counts', () => {
-    const deny = (reason: string): HookOutput => ({ decision: 'deny', reason });
     const said: Said[] = [
       ['user', deny('u')],
       ['project', deny('p')],
@@ -161,18 +164,15 @@ describe('hooks of several scopes', () => {
     ['shows it', false, undefined, false],
     ['goes on, and says nothing of it', undefined, undefined, undefined],
   ])('hide what comes of it where one %s', (_title, one, other, expected) => {
-    const output = (suppressOutput?: boolean): HookOutput =>
-      suppressOutput === undefined ? { continue: true } : { suppressOutput };
     for (const event of [BeforeTool, AfterModel]) {
       for (const scopes of [['user', 'project'] as const, ['project', 'user'] as const]) {
-        const merged = mergeInAnyOrder(event, [scopes[0], output(one)], [scopes[1], output(other)]);
+        const merged = mergeInAnyOrder(event, [scopes[0], hides(one)], [scopes[1], hides(other)]);
         expect(merged.suppressOutput).toBe(expected);
       }
     }
   });
 
   it('have other fields merged in the order of the plan', () => {
-    const context = (additionalContext: string) => specific({ additionalContext });
     const said: Said[] = [
       ['user', context('u')],
       ['project', context('p')],
@@ -325,7 +325,6 @@ describe('an allow in place of a person', () => {
   });
 
   it('counts as well where it is said in the words of the event', () => {
-    const permits = (permissionDecision: string) => specific({ permissionDecision });
     const given = aggregate(BeforeTool, ['user', permits('allow')]);
     expect(mayReplaceApproval(given, aggregate(BeforeTool, ['user', permits('ask')]))).toBe(true);
     const less = aggregate(BeforeTool, ['project', permits('allow')]);

@@ -19,10 +19,10 @@ const ran: ToolResult = { llmContent: 'ran', returnDisplay: 'shown' };
 async function open(
   hooks: Record<string, HookDefinition[]>,
   signal?: AbortSignal,
-  options: ConfigOptions = {},
+  configured: ConfigOptions = {},
 ) {
   const config = new Config({
-    ...options,
+    ...configured,
     enableHooks: true,
     workingDir: temp.path,
     debugLogger: new RecordingLogger(),
@@ -115,6 +115,13 @@ describe('before a tool', () => {
   });
 });
 
+/** A hook that says something of arguments that hold a text, and nothing of others. */
+const saysOf = (text: string, output: object): HookDefinition => ({
+  hooks: [hook(`! grep -q '"${text}"' || echo '${JSON.stringify(output)}'`)],
+});
+
+const never: Approver = () => ({ decision: 'deny', reason: 'never' });
+
 describe('where hooks want the user to be asked', () => {
   const asking = group({ decision: 'ask' });
   const event = 'BeforeTool';
@@ -168,11 +175,6 @@ describe('where hooks want the user to be asked', () => {
 
   const changing = decides({ behavior: 'allow', updatedInput: { path: 'b' } });
 
-  /** A hook that says something of arguments that hold a text, and nothing of others. */
-  const saysOf = (text: string, output: object): HookDefinition => ({
-    hooks: [hook(`! grep -q '"${text}"' || echo '${JSON.stringify(output)}'`)],
-  });
-
   it('which may deny them', async () => {
     const denies = saysOf('b', { decision: 'deny', reason: 'not b' });
     const { stages, call } = await open({
@@ -206,8 +208,7 @@ describe('where hooks want the user to be asked', () => {
   });
 
   it('a no ends the call, and is one of the hooks that asked', async () => {
-    const approver: Approver = () => ({ decision: 'deny', reason: 'never' });
-    const { stages, call } = await open({ BeforeTool: asking }, undefined, { approver });
+    const { stages, call } = await open({ BeforeTool: asking }, undefined, { approver: never });
     const next = countingNext();
     await stages.beforeTool(call, next);
     expect(next.calls).toBe(0);
