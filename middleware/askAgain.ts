@@ -45,8 +45,9 @@ export async function rerunGuards<E extends HookEventName>(
   let results = given;
   for (let round = 0; exchanges.some(({ read, left }) => read !== left); round++) {
     const output = aggregateResults(results, event).finalOutput;
-    const next = output && !isRefusal(output) ? changed(payload, output) : payload;
-    const stale = output && !isRefusal(output) ? findStaleGuards(exchanges, next, event) : [];
+    if (!output || isRefusal(output)) return results;
+    const next = changed(payload, output);
+    const stale = findStaleGuards(exchanges, next, event);
     if (stale.length === 0) return results;
     if (round === MAX_ROUNDS)
       return [...results, ...stale.map((hook) => denyUnsettled(hook, event))];

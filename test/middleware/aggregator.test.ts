@@ -301,6 +301,16 @@ describe('the author of a verdict', () => {
     });
   });
 
+  it.each([BeforeTool, BeforeModel])('of %s is everybody who asks', (event) => {
+    const first = { decision: 'ask', reason: 'one?' } as const;
+    const second = { decision: 'ask', reason: 'two?' } as const;
+    expect(decide(event, { first, allow, second })).toMatchObject({
+      decidedBy: ['first', 'second'],
+      decision: 'ask',
+      reason: 'one?\ntwo?',
+    });
+  });
+
   it('is who stops beside who blocks, and the reasons of both stay', () => {
     const outputs = {
       guard: { decision: 'deny', reason: 'no' },

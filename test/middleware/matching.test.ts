@@ -113,6 +113,15 @@ describe('a matcher that is not a regular expression', () => {
     ]);
     expect(logger.records.at(-1)?.details).toEqual({ event: BeforeTool });
   });
+
+  it('or takes too long is quoted by its first two hundred characters', async () => {
+    const matcher = `${ENDLESS}|${'x'.repeat(300)}`;
+    const { registry, logger, entries } = await entriesOf({ matcher, hooks: [hook('./x.sh')] });
+    matcherLetsRun(registry, entries[0]!, { toolName: LONG_NAME }, logger);
+    expect(logger.warnings).toEqual([
+      expect.stringMatching(/^The matcher "\^\(a\+\)\+\$\|x{192}" of the hook/),
+    ]);
+  });
 });
 
 describe('the moment of an event', () => {
@@ -157,6 +166,14 @@ describe('whether a hook is concerned', () => {
     const group = { matcher: '^grep', dialect: 'gemini', hooks } as const;
     const { registry, logger, entries } = await entriesOf(group);
     expect(matcherLetsRun(registry, entries[0]!, { toolName }, logger)).toBe(true);
+  });
+
+  it('depends on its matcher also where it is a guard', async () => {
+    const guards = [hook('./guard.sh', { onFailure: 'deny' })];
+    const { registry, logger, entries } = await entriesOf({ matcher: '^write', hooks: guards });
+    const isAsked = (name: string) =>
+      matcherLetsRun(registry, entries[0]!, { toolName: name }, logger);
+    expect(['write_file', 'overwrite'].map(isAsked)).toEqual([true, false]);
   });
 
   it('by a matcher that takes too long: a guard is, and no other', async () => {

@@ -8,7 +8,12 @@ import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { createModelCall, type AnyHookContext, type ModelCall } from '../../src/context.js';
 import { fireHook, skipIdle } from '../../src/hooks/fireHook.js';
 import { collectResponse, textResponse } from '../../src/protocol/response.js';
-import { HookEventName, type HookDefinitions } from '../../src/protocol/types.js';
+import type { Approver } from '../../src/protocol/approval.js';
+import {
+  HookEventName,
+  type CommandHookConfig,
+  type HookDefinitions,
+} from '../../src/protocol/types.js';
 import { hook, saying } from '../helpers/hooks.js';
 import { countingNext } from '../helpers/next.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
@@ -120,7 +125,75 @@ describe('an answer in place of the model', () => {
   });
 });
 
+/** Has the hooks ask a person who says no; `asked` is what about. */
+async function refuse(...hooks: CommandHookConfig[]) {
+  const asked: unknown[] = [];
+  const approver: Approver = ({ input, originalInput }) => {
+    asked.push({ input, originalInput });
+    return { decision: 'deny', reason: 'never' };
+  };
+  const { stages, call } = await open({ BeforeModel: [{ hooks }] }, { approver });
+  const next = countingNext();
+  await stages.beforeModel(call, next);
+  expect(next.calls).toBe(0);
+  return { asked, verdict: call.verdict };
+}
+
+describe('a person who is asked about a request', () => {
+  const asks = saying({
+    decision: 'ask',
+    hookSpecificOutput: { llm_request: { config: { temperature: 0.25 } } },
+  });
+
+  it('sees it as it will be sent and as it was, and may say no', async () => {
+    const { asked, verdict } = await refuse(asks);
+    const input = { ...request, config: { temperature: 0.25 } };
+    expect(asked).toMatchObject([{ input, originalInput: request }]);
+    expect(verdict).toMatchObject({ kind: 'block', hooks: [asks.command] });
+  });
+
+  it('is not asked where another hook stops', async () => {
+    const { asked, verdict } = await refuse(asks, saying({ continue: false }));
+    expect(asked).toEqual([]);
+    expect(verdict.kind).toBe('stop');
+  });
+});
+
+describe('a request that is changed after hooks have seen it', () => {
+  const tools = { config: { tools: [{ functionDeclarations: [{ name: 'glob' }] }] } };
+  const both = ['beforeToolSelection', 'beforeModel'] as const;
+
+  it.each([
+    { names: both, change: {}, again: [] },
+    { names: both, change: { contents: 'other' }, again: ['BeforeModel'] },
+    { names: both, change: tools, again: ['BeforeToolSelection', 'BeforeModel'] },
+    { names: ['beforeModel'] as const, change: tools, again: ['BeforeModel'] },
+    { names: [], change: tools, again: [] },
+  ])('by $change is put again to $again', async ({ names, change, again }) => {
+    const silent = [{ hooks: [hook('true')] }];
+    const hooks = { BeforeToolSelection: silent, BeforeModel: silent };
+    const { stages, call, fired, opened } = await open(hooks);
+    for (const name of names) await stages[name](call, countingNext());
+    fired.length = 0;
+    if (Object.keys(change).length > 0) call.request = { ...call.request, ...change };
+    await stages.openStream(call, countingNext());
+    expect(fired).toEqual(again);
+    expect(opened).toEqual([{ ...request, ...change }]);
+  });
+});
+
 describe('the stream', () => {
+  it('is not opened, and nothing is thrown, for a call that is refused and given up', async () => {
+    const { stages, opened } = await open({});
+    const call = createModelCall(request, async () => streamOf('a'), {
+      signal: AbortSignal.abort(),
+    });
+    call.block('not today');
+    await stages.openStream(call, countingNext());
+    expect(opened).toEqual([]);
+    expect(call.stream).toBeUndefined();
+  });
+
   it('is not opened for a call that is refused', async () => {
     const { stages, call, opened } = await open({});
     call.block('not today');

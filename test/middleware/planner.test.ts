@@ -20,6 +20,7 @@ import {
 } from '../../src/protocol/types.js';
 import { ChangingConfig } from '../helpers/changingConfig.js';
 import { chain, hook, hookContext } from '../helpers/hooks.js';
+import { keepWritten } from '../helpers/keepWritten.js';
 import { countingNext, failingNext } from '../helpers/next.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 
@@ -228,6 +229,13 @@ describe('matchers', () => {
       expect(plans.createExecutionPlan(BeforeTool, { toolName })).toBeNull();
       expect(performance.now() - start).toBeLessThan(1_000);
       expect(logger.warnings).toEqual([expect.stringMatching(/"guard".*50 ms/)]);
+    });
+
+    it('are reported under a name of their own where there is no logger', async () => {
+      const { registry } = await createPlanner({ BeforeTool: [{ matcher, hooks: [hook('x')] }] });
+      const written = keepWritten();
+      new HookPlanner(registry).createExecutionPlan(BeforeTool, { toolName });
+      expect(written).toEqual([expect.stringContaining('llxprt:core:hooks:planner')]);
     });
 
     it('still match what they match in time', async () => {

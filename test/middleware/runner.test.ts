@@ -17,6 +17,7 @@ import {
   keepInput,
   saying,
 } from '../helpers/hooks.js';
+import { keepWritten } from '../helpers/keepWritten.js';
 import { countingNext, failingNext } from '../helpers/next.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { useTempDir } from '../helpers/tempDir.js';
@@ -166,6 +167,13 @@ describe('hooks that run at once', () => {
     );
     expect(await temp.readJson('first')).toEqual(input);
     expect(await temp.readJson('second')).toEqual(input);
+  });
+
+  it('says what is wrong under a name of its own where there is no logger', async () => {
+    const written = keepWritten();
+    const input = beforeToolInput(temp.path);
+    await new HookRunner().executeHooksParallel([hook('exit 1')], HookEventName.BeforeTool, input);
+    expect(written).toEqual([expect.stringContaining('llxprt:core:hooks:runner')]);
   });
 
   it('loses only the hook that something around it fails for', async () => {

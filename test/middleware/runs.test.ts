@@ -1,9 +1,11 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { HookRunner } from '../../middleware/runner.js';
 import { runHook } from '../../middleware/runHook.js';
+import { PersistentHooks } from '../../src/process/persistent/persistentHooks.js';
 import { HookEventName, type CommandHookConfig, type HookInput } from '../../src/protocol/types.js';
 import type { HookRun } from '../../src/run/hookRun.js';
-import { prepareInput } from '../../src/run/preparedInput.js';
+import { AmbiguousInput, prepareInput } from '../../src/run/preparedInput.js';
 import type { StartAhead } from '../../src/run/startAhead.js';
 import { channels, type Span } from '../../src/trace/span.js';
 import {
@@ -19,6 +21,7 @@ import { useTempDir } from '../helpers/tempDir.js';
 
 const { BeforeTool, AfterTool, SessionEnd } = HookEventName;
 const temp = useTempDir();
+const PUPPET = fileURLToPath(new URL('../fixtures/persistent/puppet.mjs', import.meta.url));
 const GUARD = { onFailure: 'deny' } as const;
 const WAIT = { timeout: 10_000 };
 const specific = (fields: object) => ({ hookSpecificOutput: fields });
@@ -95,6 +98,11 @@ const agreeing = async () => undefined;
 
 const hiding = async (each: HookRun, next: () => Promise<void>) => {
   each.stdin = new Error('it is secret');
+  await next();
+};
+
+const confusing = async (each: HookRun, next: () => Promise<void>) => {
+  each.stdin = new AmbiguousInput('it has two meanings');
   await next();
 };
 
@@ -301,6 +309,11 @@ describe('the probe', () => {
     await expect(temp.readLines('ran')).rejects.toThrow('ENOENT');
   });
 
+  it('may say that what there is to read has two meanings', async () => {
+    const { records } = await run(hook('true'), { probe: confusing });
+    expect(records[0]?.details).toMatchObject({ kind: 'ambiguous' });
+  });
+
   it('may answer in place of the hook', async () => {
     const { result, warnings } = await run(hook('exit 3'), { probe: denying });
     expect(result).toMatchObject({ success: true, output: { decision: 'deny' } });
@@ -312,6 +325,30 @@ describe('the probe', () => {
     expect(result.output).toEqual({ decision: 'deny' });
     expect(warnings).toEqual([]);
     await expect(temp.readLines('ran')).rejects.toThrow('ENOENT');
+  });
+});
+
+describe('a persistent hook', () => {
+  const config = hook(process.execPath, { args: [PUPPET], persistent: true });
+
+  it('is answered for by the process that is kept for it', async () => {
+    const persistent = new PersistentHooks();
+    onTestFinished(() => persistent.stop());
+    const says = async (output: object) => {
+      const input = beforeToolInput(temp.path, { steps: [{ answer: { output } }] });
+      const { result } = await run(config, { input, persistent });
+      return [result.output, result.process];
+    };
+    expect(await says({ reason: 'one' })).toEqual([{ reason: 'one' }, 'new']);
+    expect(await says({ reason: 'two' })).toEqual([{ reason: 'two' }, 'kept']);
+  });
+
+  it('is started for each event where none is kept, and its hello is no answer', async () => {
+    const says = hook(`echo '{"hookstack":1}'; echo '{"reason":"one"}'`, { persistent: true });
+    const { result, warnings } = await run(says);
+    expect(result).toMatchObject({ success: true, output: { reason: 'one' } });
+    expect(result.process).toBeUndefined();
+    expect(warnings).toEqual([]);
   });
 });
 
@@ -346,6 +383,120 @@ describe('how long a hook may run', () => {
     const { result } = await run(hook('echo oops >&2; sleep 60', { timeout: 300 }));
     expect(result).toMatchObject({ success: false, stderr: 'oops\n' });
     expect(result.output).toBeUndefined();
+  });
+});
+
+const raising = (code: number) =>
+  hook(`cat <<'END' >&2
+Traceback (most recent call last):
+  File "/a/guard.py", line 3, in <module>
+KeyError: 'to'
+END
+exit ${code}`);
+
+describe('why a hook has failed', () => {
+  it.each<[string, CommandHookConfig, RegExp]>([
+    ['an exception', raising(1), /^KeyError: 'to' \(.*guard\.py:3\)/],
+    ['an exception that blocks', raising(2), /^blocks by accident.*KeyError: 'to'/],
+    ['its time', hook('sleep 60', { timeout: 50 }), /^make it faster, or raise its "timeout"$/],
+    ['half an answer', hook(`echo '{"decision":'`), /JSON/],
+    [
+      'several fields that are none',
+      hook(`echo '{"decision":5,"reason":5}'`),
+      /"?decision"?.*; .*reason/,
+    ],
+  ])('is said where it is %s', async (_what, config, why) => {
+    expect((await run(config)).result.why).toMatch(why);
+  });
+
+  it.each<[string, CommandHookConfig]>([
+    ['it has not', hook('true')],
+    ['it blocked on purpose', hook('echo no >&2; exit 2')],
+    ['it wrote nothing', hook('exit 3')],
+    ['it says so itself', hook(`echo '{"decision":'`, GUARD)],
+    ['it was not started', { type: 'plugin', command: '' }],
+  ])('is not said where %s', async (_what, config) => {
+    expect((await run(config)).result).not.toHaveProperty('why');
+  });
+
+  it('is warned of where the failure blocks', async () => {
+    const { warnings } = await run(raising(2));
+    expect(warnings).toEqual([expect.stringContaining('blocks by accident')]);
+    expect((await run(hook('echo no >&2; exit 2'))).warnings).toEqual([]);
+  });
+});
+
+describe('a guard whose answer is no verdict', () => {
+  it.each<[object, object]>([
+    [
+      { continue: false, stopReason: 'enough' },
+      { continue: false, stopReason: 'enough' },
+    ],
+    [{ continue: true, stopReason: 'enough' }, {}],
+  ])('stops all the same where it says so: %j', async (said, stop) => {
+    const { result } = await run(saying({ ...said, decision: 5 }, GUARD));
+    const { decision, reason, ...rest } = result.output ?? {};
+    expect(decision).toBe('deny');
+    expect(reason).toEqual(expect.any(String));
+    expect(rest).toEqual(stop);
+  });
+});
+
+/** Writes down what the stage makes ready, and ends. */
+function recordAll() {
+  const calls: unknown[] = [];
+  const note =
+    (name: string) =>
+    (...given: unknown[]) =>
+      void calls.push([name, ...given]);
+  const names = ['prepare', 'prestart', 'forget', 'stop'];
+  const ahead = Object.fromEntries(names.map((name) => [name, note(name)]));
+  const kept = { forget: note('forget kept'), stop: note('stop kept') };
+  return {
+    calls,
+    ahead: ahead as unknown as StartAhead,
+    persistent: kept as unknown as PersistentHooks,
+  };
+}
+
+describe('what may come next', () => {
+  const input = commonInput(SessionEnd, '/project');
+  const others = [hook('a'), hook('b', { persistent: true })];
+
+  it('is made ready, and of hooks that stay, all are started', () => {
+    const { calls, ahead } = recordAll();
+    runnerOf({ ahead }).prepare(others, input);
+    expect(calls).toEqual([
+      ['prepare', others, input],
+      ['prestart', [others[1]], input],
+    ]);
+  });
+
+  it('is started where it says so, and nothing else', () => {
+    const { calls, ahead } = recordAll();
+    runnerOf({ ahead }).prestart(others, input);
+    expect(calls).toEqual([['prestart', others, input]]);
+  });
+
+  it('is ended where other hooks count, or none', () => {
+    const { calls, ahead, persistent } = recordAll();
+    const runner = runnerOf({ ahead, persistent });
+    runner.forgetPrestarted('/project');
+    runner.stopPreparing('/project');
+    expect(calls).toEqual([
+      ['forget', '/project'],
+      ['forget kept'],
+      ['stop', '/project'],
+      ['stop kept'],
+    ]);
+  });
+
+  it('is ended also where no process is kept', () => {
+    const { calls, ahead } = recordAll();
+    const runner = runnerOf({ ahead });
+    runner.forgetPrestarted('/project');
+    runner.stopPreparing('/project');
+    expect(calls).toHaveLength(2);
   });
 });
 

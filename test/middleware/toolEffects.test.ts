@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { toolStages, type FireHook } from '../../middleware/callerEffects.js';
-import { Config } from '../../src/config/config.js';
+import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { ALLOW, createToolCall, type ToolCall } from '../../src/context.js';
 import { fireHook } from '../../src/hooks/fireHook.js';
 import { asHookContext } from '../../src/protocol/llmContent.js';
+import type { Approver } from '../../src/protocol/approval.js';
 import type { HookDefinition } from '../../src/protocol/types.js';
 import type { ToolResult } from '../../src/tools/tools.js';
 import { hook, keepInput, saying } from '../helpers/hooks.js';
@@ -15,8 +16,13 @@ const temp = useTempDir();
 const ran: ToolResult = { llmContent: 'ran', returnDisplay: 'shown' };
 
 /** The stages over hooks that have been read, a call, and what was fired for it. */
-async function open(hooks: Record<string, HookDefinition[]>, signal?: AbortSignal) {
+async function open(
+  hooks: Record<string, HookDefinition[]>,
+  signal?: AbortSignal,
+  configured: ConfigOptions = {},
+) {
   const config = new Config({
+    ...configured,
     enableHooks: true,
     workingDir: temp.path,
     debugLogger: new RecordingLogger(),
@@ -109,6 +115,13 @@ describe('before a tool', () => {
   });
 });
 
+/** A hook that says something of arguments that hold a text, and nothing of others. */
+const saysOf = (text: string, output: object): HookDefinition => ({
+  hooks: [hook(`! grep -q '"${text}"' || echo '${JSON.stringify(output)}'`)],
+});
+
+const never: Approver = () => ({ decision: 'deny', reason: 'never' });
+
 describe('where hooks want the user to be asked', () => {
   const asking = group({ decision: 'ask' });
   const event = 'BeforeTool';
@@ -159,6 +172,64 @@ describe('where hooks want the user to be asked', () => {
       { ...first, toolInput: { path: 'b' } },
     ]);
   });
+
+  const changing = decides({ behavior: 'allow', updatedInput: { path: 'b' } });
+
+  it('which may deny them', async () => {
+    const denies = saysOf('b', { decision: 'deny', reason: 'not b' });
+    const { stages, call } = await open({
+      BeforeTool: [...asking, denies],
+      PermissionRequest: changing,
+    });
+    const next = countingNext();
+    await stages.beforeTool(call, next);
+    expect(next.calls).toBe(0);
+    expect(call.verdict).toMatchObject({ kind: 'block', reason: 'not b' });
+  });
+
+  it.each([
+    { asks: 'a', questions: [] },
+    { asks: 'path', questions: [{ path: 'b' }] },
+  ])('which may have them put to the user as well: $questions', async ({ asks, questions }) => {
+    const asked: unknown[] = [];
+    const approver: Approver = ({ input }) => {
+      asked.push(input);
+      return { decision: 'allow' };
+    };
+    const hooks = {
+      BeforeTool: [saysOf(asks, { decision: 'ask' })],
+      PermissionRequest: changing,
+    };
+    const { stages, call } = await open(hooks, undefined, { approver });
+    const next = countingNext();
+    await stages.beforeTool(call, next);
+    expect(asked).toEqual(questions);
+    expect(next.calls).toBe(1);
+  });
+
+  it('a no ends the call, and is one of the hooks that asked', async () => {
+    const { stages, call } = await open({ BeforeTool: asking }, undefined, { approver: never });
+    const next = countingNext();
+    await stages.beforeTool(call, next);
+    expect(next.calls).toBe(0);
+    const hooks = [asking[0]?.hooks[0]?.command];
+    expect(call.verdict).toMatchObject({ kind: 'block', hooks });
+    expect(call.verdict).toHaveProperty('reason', expect.stringContaining('never'));
+  });
+
+  it('no answer blocks a call that is given up meanwhile', async () => {
+    const abort = new AbortController();
+    const approver: Approver = () => {
+      abort.abort();
+      return { decision: 'deny' };
+    };
+    const { stages, call } = await open({ BeforeTool: asking }, abort.signal, { approver });
+    const next = countingNext();
+    await stages.beforeTool(call, next);
+    expect(next.calls).toBe(0);
+    expect(call.verdict).toEqual(ALLOW);
+    expect(call.result?.llmContent).toMatch(/was cancelled/);
+  });
 });
 
 describe('the tool', () => {
@@ -200,6 +271,14 @@ describe('after a tool', () => {
     });
   });
 
+  it('hooks read nothing else of it', async () => {
+    const { stages, call } = await open({ AfterTool: [{ hooks: [hook(keepInput('seen.json'))] }] });
+    await stages.afterTool(call, async () => {
+      call.result = { ...ran, suppressDisplay: true };
+    });
+    expect(await temp.readJson('seen.json')).toHaveProperty('tool_response', ran);
+  });
+
   it('nothing is fired for a call that was refused before it ran', async () => {
     const { stages, call, fired } = await open({ AfterTool: [{ hooks: [hook('true')] }] });
     call.block('not today');
@@ -232,6 +311,17 @@ describe('after a tool', () => {
     const { call, inputs, stages } = await open({});
     await stages.execute(call, countingNext());
     expect(inputs[0]).toBe(call.input);
+  });
+
+  it('the tool gets a copy where hooks read them again, which it may write into', async () => {
+    const { call, fire, host } = await open({});
+    const stages = toolStages(fire, { ...host, mayBeRead: (event) => event === 'AfterTool' });
+    const writing = createToolCall('write_file', { path: 'a' }, async (input) => {
+      input['path'] = 'b';
+      return ran;
+    });
+    await stages.execute(writing, countingNext());
+    expect(writing.input).toEqual(call.input);
   });
 
   it('the result stays as it is without hooks, and with hooks that say nothing', async () => {

@@ -5,6 +5,7 @@ import {
   transcriptPathOf,
   translator,
 } from '../../middleware/translator.js';
+import type { CallSession } from '../../src/protocol/hookInput.js';
 import { textResponse } from '../../src/protocol/response.js';
 import {
   HookEventName,
@@ -96,6 +97,34 @@ describe('translator', () => {
     const next = countingNext();
     await expect(translator(session)(ctx, next)).rejects.toThrow(TypeError);
     expect(next.calls).toBe(0);
+  });
+});
+
+describe('a call for a session of its own', () => {
+  const host = { ...session, getTranscriptPath: () => '/own.json' };
+
+  it.each<[string, CallSession, object]>([
+    ['nothing', {}, {}],
+    ['a directory', { cwd: '/elsewhere' }, { cwd: '/elsewhere' }],
+    ['a transcript', { transcriptPath: '/t.json' }, { transcript_path: '/t.json' }],
+    ['an agent', { agent: 'reviewer' }, { agent: 'reviewer' }],
+    ['an agent without a name', { agent: '' }, { agent: '' }],
+    [
+      'an id, and so no transcript of the host',
+      { sessionId: 's2' },
+      { session_id: 's2', transcript_path: '' },
+    ],
+    [
+      'an id and a transcript',
+      { sessionId: 's2', transcriptPath: '/t.json' },
+      { session_id: 's2', transcript_path: '/t.json' },
+    ],
+  ])('that tells %s has the rest from the host', async (_title, given, told) => {
+    const payload = { prompt: 'hi' };
+    const ctx = hookContext(HookEventName.BeforeAgent, payload, { session: given });
+    await translator(host)(ctx, countingNext());
+    const ofHost = toHookInput(HookEventName.BeforeAgent, payload, host);
+    expect(ctx.input).toEqual({ ...ofHost, timestamp: expect.any(String), ...told });
   });
 });
 

@@ -1,31 +1,54 @@
 // node test/mutation/run.mjs [NAME…]: changes middleware/NAME.ts, or src/run/dialect.ts (all files, unless some are named) in many small ways,
 // one at a time, and runs the tests named below to see whether they notice. Needs minutes per file, and installs
 // Stryker here at the first run. Prints what no test noticed, and the score; details are in coverage/mutation/.
-// Exits with 1 when less than 95 % of all changes were noticed. What may stay unnoticed is explained in survivors.md.
+// Exits with 1 when less than 96 % of all changes were noticed. What may stay unnoticed is explained in survivors.md.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const REPORTS = 'coverage/mutation';
-const WANTED_PERCENT = 95;
+const WANTED_PERCENT = 96;
 
 /** The test files that notice what changes in each file, without those that run long and notice nothing more. */
 const TESTS = {
-  enablementGate: ['middleware/enablementGate'],
   translator: ['middleware/translator'],
-  planner: ['middleware/planner', 'middleware/matching', 'peers/planner', 'dialects/moments'],
-  callerEffects: ['middleware/callerEffects', 'middleware/toolEffects', 'middleware/modelEffects'],
+  planner: [
+    'middleware/enablementGate',
+    'middleware/planner',
+    'middleware/matching',
+    'peers/planner',
+    'dialects/moments',
+  ],
+  callerEffects: [
+    'middleware/callerEffects',
+    'middleware/toolEffects',
+    'middleware/modelEffects',
+    'core/seenAgain',
+    'core/doors',
+    'approvals/approvals',
+    'approvals/moments',
+  ],
+  modelResults: ['requirements/modelTriggers', 'middleware/modelEffects', 'core/geminiChat'],
   dialect: ['run/dialect', 'middleware/runs'],
   aggregator: [
     'middleware/aggregator',
+    'middleware/scopes',
     'middleware/resolveResult',
     'peers/aggregator',
     'peers/outputs',
     'protocol/hookOutput',
   ],
-  runner: ['middleware/runs', 'middleware/runner', 'hooks/hookRunner', 'run/chaining'],
-  runHook: ['middleware/runs', 'middleware/runner', 'hooks/hookRunner'],
+  scopes: ['middleware/scopes', 'middleware/aggregator', 'peers/aggregator'],
+  runner: [
+    'middleware/runs',
+    'middleware/runner',
+    'middleware/askAgain',
+    'hooks/hookRunner',
+    'run/chaining',
+  ],
+  askAgain: ['middleware/askAgain'],
+  runHook: ['middleware/runs', 'middleware/runner', 'hooks/hookRunner', 'fleet/remoteHook'],
   readRun: ['middleware/runs', 'hooks/hookRunner', 'peers/runner'],
 };
 

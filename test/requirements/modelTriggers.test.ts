@@ -128,6 +128,17 @@ describe('the triggers', () => {
     expect(await fireBeforeToolSelectionHook(config, request)).toEqual({});
   });
 
+  it('go on without a word when hooks say nothing', async () => {
+    const silent = [{ hooks: [hook('true')] }];
+    const logger = new RecordingLogger();
+    const hooks = { BeforeToolSelection: silent, BeforeModel: silent, AfterModel: silent };
+    const config = configWith(hooks, logger);
+    expect(await fireBeforeModelHook(config, request)).toEqual({ blocked: false });
+    expect((await fireAfterModelHook(config, request, response)).response).toBe(response);
+    expect(await fireBeforeToolSelectionHook(config, request)).toEqual({});
+    expect(logger.warnings).toEqual([]);
+  });
+
   it('of the model events tell a stop and its reason', async () => {
     const config = createConfig({ continue: false, stopReason: 'Enough.' });
     const stop = { stopped: true, stopReason: 'Enough.', decidedBy: [expect.any(String)] };
@@ -172,6 +183,11 @@ describe('fireBeforeModelHook', () => {
     expect(blocked).toBe(false);
     expect(modifiedRequest).toEqual({ ...request, config: { ...request.config, temperature: 0 } });
     expect(request).toEqual(before);
+  });
+
+  it('gives no request where the hook changes nothing in it', async () => {
+    const config = createConfig({ reason: 'r' });
+    expect((await fireBeforeModelHook(config, request)).modifiedRequest).toBeUndefined();
   });
 });
 

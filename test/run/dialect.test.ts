@@ -545,3 +545,10 @@ describe('what our own format has no words for', () => {
 function asRead(response: object): object {
   return { ...response, filePath: '/a', success: true };
 }
+
+it('a hook at an event that its agent does not have is read by what its answers have in common', async () => {
+  const answer = { continue: false, stopReason: 'enough', systemMessage: 'hello' };
+  const { output, warnings } = await ask('claude', BeforeModel, says(answer));
+  expect(output).toMatchObject({ continue: false, stopReason: 'enough' });
+  expect(warnings).toEqual([expect.stringContaining('says: hello')]);
+});

@@ -1,7 +1,8 @@
-import { format, inspect, stripVTControlCharacters } from 'node:util';
+import { inspect } from 'node:util';
 import createDebug from 'debug';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { DebugLogger } from '../../src/util/debugLogger.js';
+import { keepWritten } from '../helpers/keepWritten.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { ThrowingLogger } from '../helpers/throwingLogger.js';
 
@@ -9,14 +10,7 @@ import { ThrowingLogger } from '../helpers/throwingLogger.js';
 let written: string[] = [];
 
 beforeEach(() => {
-  written = [];
-  const { log } = createDebug;
-  createDebug.log = (...args: unknown[]) => {
-    written.push(stripVTControlCharacters(format(...args)));
-  };
-  onTestFinished(() => {
-    createDebug.log = log;
-  });
+  written = keepWritten();
 });
 
 /** A host's logger that keeps its warnings where nobody else can reach them. */
