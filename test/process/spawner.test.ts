@@ -13,11 +13,8 @@ import {
   takeHeld,
   waitsAtGate,
 } from '../../src/process/command/heldCommands.js';
-import {
-  runCommand,
-  type CommandOptions,
-  type CommandOutcome,
-} from '../../src/process/command/runCommand.js';
+import type { CommandOptions, CommandOutcome } from '../../src/process/command/outcome.js';
+import { runCommand } from '../../src/process/command/runCommand.js';
 import { readFrames, writeFrame } from '../../src/process/spawner/messages.js';
 import { Bursts } from '../../src/process/spawner/bursts.js';
 import {
