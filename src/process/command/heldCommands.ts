@@ -7,6 +7,7 @@ import { killGroups } from './processGroup.js';
 import { letPendingEventsThrough } from './reading.js';
 import {
   asRunningCommand,
+  hasExited,
   inheritedState,
   isShortOfRoom,
   newRunId,
@@ -117,13 +118,9 @@ export function release(command: HeldCommand): boolean | Promise<boolean> {
 /** What has died while this process was busy must not be taken for what waits at its stdin. */
 async function isStillThere(command: HeldCommand): Promise<boolean> {
   await letPendingEventsThrough();
-  if (!hasEnded(command)) return true;
+  if (!hasExited(command.subprocess)) return true;
   endHeld([command]);
   return false;
-}
-
-function hasEnded({ subprocess }: HeldCommand): boolean {
-  return subprocess.exitCode !== null || subprocess.signalCode !== null;
 }
 
 export function holdable(options: StartOptions): HoldableCommand | undefined {
@@ -145,9 +142,8 @@ export function holdAtStdin(options: StartOptions, onGivingUp: () => void): void
   const key = commandKeyOf(options);
   const isTooMany = [...held].filter(({ gate }) => !gate).length >= MAX_AT_STDIN;
   if (isTooMany || (earlyEnds.get(key) ?? 0) > MAX_EARLY_ENDS) return;
-  // When it is needed it is started again, and what is wrong is reported then.
   const execution = orUndefined(() => executionOf(options));
-  if (execution) hold({ key, options, execution }, state, onGivingUp, false);
+  if (execution) hold({ key, options, execution }, state, onGivingUp);
 }
 
 /**
@@ -169,40 +165,31 @@ export function holdNext(place: Place, wanted: readonly HoldableCommand[]): bool
   }
   if (unwanted.length > 0) endHeld(unwanted);
   let started: HeldCommand | undefined;
-  while (!started && missing.length > 0) started = holdAtGate(missing.shift()!, state);
-  if (held.size > MAX_AT_GATE) endOldestAtGate();
+  while (!started && missing.length > 0) {
+    const next = missing.shift()!;
+    // Another program in the place of a script would run at once.
+    if (isUnchanged(next, next.options)) started = hold(next, state);
+  }
+  if (held.size > MAX_AT_GATE) endHeld([...held].filter(({ gate }) => gate).slice(0, -MAX_AT_GATE));
   return started !== undefined && missing.length > 0;
 }
 
-function endOldestAtGate(): void {
-  endHeld([...held].filter(({ gate }) => gate).slice(0, -MAX_AT_GATE));
-}
-
-/** `undefined` where it cannot be started: the command starts at its event, and reports what is wrong if it still is. */
-function holdAtGate(command: HoldableCommand, state: string): HeldCommand | undefined {
-  // Another program in the place of a script would run at once.
-  if (!isUnchanged(command, command.options)) return undefined;
-  const giveUp = () => {
-    waiting.set(state, false);
-    endHeld([...held].filter((each) => each.gate && each.state === state));
-  };
-  const started = hold(command, state, giveUp, true);
-  // Such as that a locale is missing: that is not the command's to say.
-  started?.subprocess.stderr.on('data', giveUp);
-  return started;
-}
-
-/** Starts it. `undefined` where the system refuses, also by an exception. */
+/**
+ * Starts it. `undefined` where the system refuses, also by an exception: it starts at its event, and says what is wrong if it
+ * still is.
+ *
+ * @param whenGivenUp for what is to wait at its stdin; all else waits at the gate
+ */
 function hold(
   command: HoldableCommand,
   state: string,
-  onGivingUp: () => void,
-  isAtGate: boolean,
+  whenGivenUp?: () => void,
 ): HeldCommand | undefined {
   const { options, execution } = command;
   const { runId = newRunId(options.env[RUN_ID]) } = options;
+  const onGivingUp = whenGivenUp ?? (() => giveUpGate(state));
   try {
-    const extras = isAtGate ? (openGate ??= writeGate()) : PLAIN;
+    const extras = whenGivenUp ? PLAIN : (openGate ??= writeGate());
     const subprocess = spawnGroup(options, execution, runId, extras);
     for (const pipe of subprocess.stdio) pipe?.on('error', ignore);
     const running = asRunningCommand(subprocess, runId);
@@ -211,6 +198,8 @@ function hold(
     setReferenced(subprocess, false);
     // Node's pipes carry both ways, which its types do not know.
     const gate = subprocess.stdio[3] as Socket | undefined;
+    // Such as that a locale is missing: that is not the command's to say.
+    if (gate) subprocess.stderr.on('data', onGivingUp);
     const started = { ...command, ...running, runId, state, gate, onGivingUp };
     subprocess.once('exit', () => held.has(started) && noteEnd(started));
     held.add(started);
@@ -218,6 +207,11 @@ function hold(
   } catch {
     return undefined;
   }
+}
+
+function giveUpGate(state: string): void {
+  waiting.set(state, false);
+  endHeld([...held].filter((each) => each.gate && each.state === state));
 }
 
 function noteEnd(command: HeldCommand): void {
@@ -242,7 +236,7 @@ function probeGate(place: Place, state: string): void {
   if (waiting.size >= MAX_STATES) for (const known of [waiting, earlyEnds]) known.clear();
   const command = holdable({ ...place, command: ':' });
   const options = command && { ...command.options, extraEnv: PROBE };
-  const probe = options && holdAtGate({ ...command, options }, state);
+  const probe = options && hold({ ...command, options }, state);
   waiting.set(state, probe ? undefined : false);
   if (!probe) return;
   held.delete(probe);
@@ -271,7 +265,7 @@ function heldIn(cwd: string | undefined): HeldCommand[] {
 }
 
 function endHeld(commands: readonly HeldCommand[]): void {
-  const alive = commands.filter((command) => !hasEnded(command));
+  const alive = commands.filter(({ subprocess }) => !hasExited(subprocess));
   for (const command of commands) held.delete(command);
   killGroups(alive.map(({ group }) => group));
   for (const { group, subprocess } of commands) {
@@ -294,9 +288,8 @@ function stateOf({ cwd, env }: Place): string | undefined {
   const text = texts.get(env) ?? JSON.stringify(env);
   texts.set(env, text);
   // By these bash says what its directory is called, and whether there is one before.
-  const [named, before] = [env['PWD'], env['OLDPWD']].map((name = '') =>
-    identityOf(path.resolve(cwd, name)),
-  );
+  const named = identityOf(path.resolve(cwd, env['PWD'] ?? ''));
+  const before = identityOf(path.resolve(cwd, env['OLDPWD'] ?? ''));
   return [here, named, before, realPathOf(cwd), cwd, inheritedState(), text].join('\0');
 }
 

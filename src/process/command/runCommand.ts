@@ -8,6 +8,7 @@ import { endGroup } from './processGroup.js';
 import { letPendingEventsThrough, releaseMemory } from './reading.js';
 import {
   enterRoom,
+  hasExited,
   leaveRoom,
   letNextTry,
   untrackGroup,
@@ -72,7 +73,9 @@ async function superviseCommand(
   stdin.end(options.input);
 
   const first = await firstOf(command.exited, options);
-  const interruption = first && (await unlessExited(command, first));
+  // An exit that nobody has noticed yet came before a deadline or an abort.
+  if (first) await letPendingEventsThrough();
+  const interruption = hasExited(subprocess) ? undefined : first;
   if (interruption) await endInterrupted(command, [stdout, stderr], timings);
   else {
     const hasAnswered = () => isClosed(subprocess.stdout) || stdout.text().trim() !== '';
@@ -110,16 +113,6 @@ async function superviseCommand(
 
 /** Ignores EPIPE: a command need not read its input. */
 function ignore(): void {}
-
-/** An exit that nobody has noticed yet came before a deadline or an abort. */
-async function unlessExited(
-  { subprocess }: RunningCommand,
-  interruption: Interruption,
-): Promise<Interruption | undefined> {
-  await letPendingEventsThrough();
-  const hasExited = subprocess.exitCode !== null || subprocess.signalCode !== null;
-  return hasExited ? undefined : interruption;
-}
 
 async function endInterrupted(
   { group, exited }: RunningCommand,

@@ -108,13 +108,16 @@ export function readPipes(pid: number): string[] {
   return pipes;
 }
 
+/** Whether its end is known. */
+export function hasExited({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
 /** Says whether a process and its pipes keep the host alive. */
 export function setReferenced(subprocess: ChildProcess, isReferenced: boolean): void {
-  for (const handle of [subprocess, ...subprocess.stdio]) {
-    if (handle !== subprocess && !(handle instanceof Socket)) continue;
-    if (isReferenced) handle.ref();
-    else handle.unref();
-  }
+  const how = isReferenced ? 'ref' : 'unref';
+  subprocess[how]();
+  for (const pipe of subprocess.stdio) if (pipe instanceof Socket) pipe[how]();
 }
 
 /** The variable by which everything that a command starts is found, wherever it went. */

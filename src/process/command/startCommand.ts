@@ -88,19 +88,15 @@ export async function startWithRoom<T>(start: () => Promise<T>, patience: Patien
         return await start();
       } catch (error) {
         stayOut();
+        const { code = '' } = error as NodeJS.ErrnoException;
         const mayHelp =
-          isOutOfRoom(error) && (dropHeld() || giveUpIdle() || (await untilOneEnds(patience)));
+          SHORTAGES.has(code) && (dropHeld() || giveUpIdle() || (await untilOneEnds(patience)));
         if (!mayHelp) throw error;
       }
     }
   } finally {
     if (isShortOfRoom()) setImmediate(letNextTry);
   }
-}
-
-function isOutOfRoom(error: unknown): boolean {
-  const { code = '' } = error as NodeJS.ErrnoException;
-  return SHORTAGES.has(code);
 }
 
 const SHORTAGES = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM']);

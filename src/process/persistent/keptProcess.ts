@@ -6,6 +6,7 @@ import { letPendingEventsThrough, releaseMemory } from '../command/reading.js';
 import { firstOf, type Interruption } from '../command/runCommand.js';
 import {
   enterRoom,
+  hasExited,
   leaveRoom,
   setReferenced,
   untrackGroup,
@@ -220,18 +221,13 @@ export class KeptProcess {
   /** A host that was busy has not read yet what came in time. */
   async #noticeSilence(): Promise<void> {
     await letPendingEventsThrough();
-    if (this.#state !== 'starting' || this.#hasExited) return;
+    if (this.#state !== 'starting' || hasExited(this.command.subprocess)) return;
     this.#break(`said no hello within ${this.limits.helloMs / 1_000} s of its start`);
-  }
-
-  get #hasExited(): boolean {
-    const { exitCode, signalCode } = this.command.subprocess;
-    return exitCode !== null || signalCode !== null;
   }
 
   /** What it wrote before it ended may not be read yet. */
   get #isEnding(): boolean {
-    return this.#hasExited || this.command.subprocess.stdout.readableEnded;
+    return hasExited(this.command.subprocess) || this.command.subprocess.stdout.readableEnded;
   }
 
   /** What it wrote before may not be read yet, and something else may hold its pipes. */
@@ -281,7 +277,7 @@ export class KeptProcess {
   }
 
   async #clearUp(graceMs: number): Promise<void> {
-    const isClear = this.#hasExited && (await this.#comesToAnEnd());
+    const isClear = hasExited(this.command.subprocess) && (await this.#comesToAnEnd());
     if (!isClear) await endGroup(this.command.group, graceMs);
     this.#releasePipes();
   }

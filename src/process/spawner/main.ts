@@ -29,12 +29,10 @@ const send: (message: FromSpawner, bytes?: Uint8Array) => void = writeFrame.bind
   process.stdout,
 );
 
-type Handlers = {
-  readonly [T in ToSpawner['type']]: (message: Message<T>, bytes: Buffer) => unknown;
-};
-
 /** What is done about each type of message. */
-const handlers: Handlers = {
+const handlers: {
+  readonly [T in ToSpawner['type']]: (message: Message<T>, bytes: Buffer) => unknown;
+} = {
   run,
   expect,
   share({ id, what }, bytes) {

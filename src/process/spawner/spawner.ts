@@ -54,6 +54,10 @@ export function readySpawner(): SpawnerProcess | undefined {
  * @returns whether it was started now, and knows of no command yet
  */
 export function prepareSpawner(user: object): boolean {
+  return !(users.has(user) && readySpawner()) && useSpawner(user);
+}
+
+function useSpawner(user: object): boolean {
   if (failedStarts >= MAX_FAILED_STARTS || !IS_NODE) return false;
   if (!users.has(user)) userCount += 1;
   users.add(user);

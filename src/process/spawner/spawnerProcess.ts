@@ -252,14 +252,17 @@ export class SpawnerProcess {
 
   /** Sends what is used more than once, unless it is known there. Then that was used last, and is forgotten last. */
   #share(what: object, type: SharedType, write: () => Uint8Array): SharedId {
-    const known = this.#shared.get(what);
-    const id = known ?? ++this.#sent;
+    const id = this.#shared.get(what) ?? this.#shareFirst(type, write());
     this.#shared.delete(what);
     this.#shared.set(what, id);
-    if (known !== undefined) return id;
-    this.#send({ type: 'share', id, what: type }, write());
+    return id;
+  }
+
+  #shareFirst(what: SharedType, bytes: Uint8Array): SharedId {
+    const id = ++this.#sent;
+    this.#send({ type: 'share', id, what }, bytes);
     const [oldest] = this.#shared.keys();
-    if (oldest && this.#shared.size > MAX_SHARED) this.#forget(oldest);
+    if (oldest && this.#shared.size === MAX_SHARED) this.#forget(oldest);
     return id;
   }
 
