@@ -12,7 +12,7 @@ const LINES: Readonly<Record<string, number>> = {
   'src/core': 1180,
   'src/dialects': 1990,
   'src/hooks': 2320,
-  'src/process': 3790,
+  'src/process': 3791,
   'src/protocol': 2590,
   'src/run': 1550,
   'src/shell': 270,

@@ -25,11 +25,11 @@ export async function startCommand(options: StartOptions): Promise<RunningComman
   try {
     const execution = executionOf(options);
     try {
-      return await start(options, execution);
+      return await execute(options, execution);
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException;
       if (!execution.variables || !NOT_EXECUTED.has(code)) throw error;
-      return await start(options, inShell(options));
+      return await execute(options, inShell(options));
     }
   } catch (error) {
     throw startFailure(error, options);
@@ -41,7 +41,7 @@ const NOT_EXECUTED = new Set(
   'EACCES EINVAL EISDIR ELIBBAD ELOOP ENOENT ENOEXEC ENOTDIR EPERM ETXTBSY'.split(' '),
 );
 
-async function start(options: StartOptions, execution: Execution): Promise<RunningCommand> {
+async function execute(options: StartOptions, execution: Execution): Promise<RunningCommand> {
   const { runId = newRunId(options.env[RUN_ID]) } = options;
   const subprocess = spawnGroup(options, execution, runId);
   const command = asRunningCommand(subprocess, runId);

@@ -59,10 +59,10 @@ const handlers: {
 };
 
 function receive<T extends ToSpawner['type']>(message: Message<T>, bytes: Buffer): void {
-  handlers[message.type as T](message, bytes);
+  handlers[message.type](message, bytes);
 }
 
-readFrames(process.stdin, receive<ToSpawner['type']>, leave);
+readFrames(process.stdin, receive, leave);
 for (const event of ['end', 'error', 'close']) process.stdin.once(event, leave);
 // An error on stdout is ignored: where the host is gone, stdin ends as well, and messages before that are still
 // handled.
