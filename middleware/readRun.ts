@@ -5,7 +5,7 @@ import {
   type ReadOutput,
 } from '../src/protocol/readHookOutput.js';
 import type { HookExecutionResult, HookOutput, ProcessAge } from '../src/protocol/types.js';
-import type { CommandOutcome } from '../src/process/command/runCommand.js';
+import type { CommandOutcome } from '../src/process/command/outcome.js';
 import { explainStderr } from '../src/run/explainStderr.js';
 import { maskSecrets, type HookEnvironmentPolicy } from '../src/run/hookEnvironment.js';
 import {

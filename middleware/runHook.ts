@@ -3,11 +3,8 @@ import { askRemote } from '../src/fleet/remoteHooks.js';
 import { MAX_KEPT_ANSWER_BYTES } from '../src/process/command/limits.js';
 import { withoutHello } from '../src/process/persistent/lines.js';
 import type { PersistentHooks } from '../src/process/persistent/persistentHooks.js';
-import {
-  runCommand,
-  type CommandOptions,
-  type CommandOutcome,
-} from '../src/process/command/runCommand.js';
+import type { CommandOptions, CommandOutcome } from '../src/process/command/outcome.js';
+import { runCommand } from '../src/process/command/runCommand.js';
 import { runInSpawner } from '../src/process/spawner/spawner.js';
 import { failsClosed, type CallFacts } from '../src/protocol/events.js';
 import { hookIdentity, shortIdentity } from '../src/protocol/identity.js';

@@ -1,5 +1,5 @@
 import type { DebugLogger } from '../util/debugLogger.js';
-import type { CommandOutcome } from '../process/command/runCommand.js';
+import type { CommandOutcome } from '../process/command/outcome.js';
 import { events, failsClosed, withWithheld } from '../protocol/events.js';
 import { explainStderr, outlineStderr } from './explainStderr.js';
 import { maskSecrets, type HookEnvironmentPolicy } from './hookEnvironment.js';

@@ -1,4 +1,4 @@
-import type { CommandOutcome } from '../process/command/runCommand.js';
+import type { CommandOutcome } from '../process/command/outcome.js';
 import type { CallFacts } from '../protocol/events.js';
 import type { Stdin } from './preparedInput.js';
 import type {

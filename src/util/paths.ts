@@ -10,12 +10,20 @@ export function isInside(path: string, directory: string): boolean {
 
 /** The path without links; `undefined` where it leads to nothing. */
 export function realPathOf(path: string): string | undefined {
-  return orUndefined(() => realpathSync.native(path));
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
 }
 
 /** What a path leads to; `undefined` where it leads to nothing, or cannot be looked at. */
 export function statsOf(path: string): Stats | undefined {
-  return orUndefined(() => statSync(path, { throwIfNoEntry: false }));
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 /** Of a link itself; `undefined` where there is nothing, or it cannot be looked at. */

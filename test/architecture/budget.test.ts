@@ -12,7 +12,7 @@ const LINES: Readonly<Record<string, number>> = {
   'src/core': 1180,
   'src/dialects': 2020,
   'src/hooks': 2310,
-  'src/process': 3800,
+  'src/process': 3791,
   'src/protocol': 2590,
   'src/run': 1560,
   'src/shell': 270,

@@ -3,11 +3,8 @@ import { readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import {
-  runCommand,
-  type CommandOptions,
-  type CommandOutcome,
-} from '../../src/process/command/runCommand.js';
+import type { CommandOptions, CommandOutcome } from '../../src/process/command/outcome.js';
+import { runCommand } from '../../src/process/command/runCommand.js';
 import { resolveShell } from '../../src/process/command/findProgram.js';
 import { Bursts } from '../../src/process/spawner/bursts.js';
 import { splitSimpleCommand } from '../../src/shell/shellWords.js';

@@ -6,11 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { onTestFinished, vi } from 'vitest';
 import { COMMAND_TIMINGS, type CommandTimings } from '../../src/process/command/limits.js';
-import {
-  runCommand,
-  type CommandOptions,
-  type CommandOutcome,
-} from '../../src/process/command/runCommand.js';
+import type { CommandOptions, CommandOutcome } from '../../src/process/command/outcome.js';
+import { runCommand } from '../../src/process/command/runCommand.js';
 
 /** Everything as in production, but no test waits five seconds. */
 export const SHORT_TIMINGS: CommandTimings = {

@@ -8,11 +8,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PERSISTENT_LIMITS, type PersistentLimits } from '../../src/process/command/limits.js';
 import type { KeptHook } from '../../src/process/persistent/askedEvent.js';
 import { PersistentHooks } from '../../src/process/persistent/persistentHooks.js';
-import {
-  runCommand,
-  type CommandOptions,
-  type CommandOutcome,
-} from '../../src/process/command/runCommand.js';
+import type { CommandOptions, CommandOutcome } from '../../src/process/command/outcome.js';
+import { runCommand } from '../../src/process/command/runCommand.js';
 import { findProcesses } from '../faults/helpers/leftovers.js';
 import { useTempDir } from '../helpers/tempDir.js';
 import { isRunning, SHORT_TIMINGS } from './helpers.js';

@@ -8,7 +8,7 @@ import {
   readProcessTable,
   stillThere,
 } from '../../src/process/command/processTable.js';
-import { readPipes } from '../../src/process/command/startCommand.js';
+import { readPipes } from '../../src/process/command/runningCommand.js';
 import { withTempDir } from './helpers.js';
 
 const MARK = 'HOOKSTACK_RUN_ID=process-table-test';

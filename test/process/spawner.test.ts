@@ -13,11 +13,8 @@ import {
   takeHeld,
   waitsAtGate,
 } from '../../src/process/command/heldCommands.js';
-import {
-  runCommand,
-  type CommandOptions,
-  type CommandOutcome,
-} from '../../src/process/command/runCommand.js';
+import type { CommandOptions, CommandOutcome } from '../../src/process/command/outcome.js';
+import { runCommand } from '../../src/process/command/runCommand.js';
 import { readFrames, writeFrame } from '../../src/process/spawner/messages.js';
 import { Bursts } from '../../src/process/spawner/bursts.js';
 import {
@@ -296,6 +293,7 @@ function takeAway(options: { cwd: string; env: NodeJS.ProcessEnv; command: strin
 }
 
 describe('a spawner without work', () => {
+  // Its timer is one of these from its start on.
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   });
@@ -305,11 +303,9 @@ describe('a spawner without work', () => {
 
   it('stays as long as there is something to end with the host', async () => {
     await withTempDir(async (cwd) => {
-      vi.useRealTimers();
       const group = { id: 2 ** 30, mark: 'NONE=1', pipes: [], startedAt: 0 };
       watchGroup(group);
       const pid = await startSpawner();
-      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       await runInSpawner(optionsFor(cwd, 'true'));
       vi.advanceTimersByTime(150_000);
       releaseSpawner(USER, cwd);
@@ -322,10 +318,8 @@ describe('a spawner without work', () => {
 
   it('stays as long as something waits in it that was started ahead', async () => {
     await withTempDir(async (cwd) => {
-      vi.useRealTimers();
       const pid = await startSpawner();
       expectInSpawner({ cwd, env, command: 'cat', prestart: true }, 0, never);
-      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       await runInSpawner(optionsFor(cwd, 'true'));
       vi.advanceTimersByTime(150_000);
       vi.useRealTimers();
@@ -336,10 +330,7 @@ describe('a spawner without work', () => {
 
   it('ends after a minute, and not before', async () => {
     await withTempDir(async (cwd) => {
-      prepareSpawner(USER);
-      vi.useRealTimers();
       const pid = await startSpawner();
-      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       await runInSpawner(optionsFor(cwd, 'true'));
       vi.advanceTimersByTime(59_000);
       const running = runInSpawner(optionsFor(cwd, 'sleep 0.3'));

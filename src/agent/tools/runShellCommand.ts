@@ -1,4 +1,5 @@
-import { runCommand, type CommandOutcome } from '../../process/command/runCommand.js';
+import type { CommandOutcome } from '../../process/command/outcome.js';
+import { runCommand } from '../../process/command/runCommand.js';
 import type { ToolResult } from '../../tools/tools.js';
 import { hostEnvironment } from '../../util/requester.js';
 import { defineTool } from './defineTool.js';

@@ -6,11 +6,10 @@ import {
   isDetached,
   newRunId,
   RUN_ID,
-  startCommand,
-  startFailure,
   type RunningCommand,
-} from '../../process/command/startCommand.js';
-import { watchHost } from '../../process/command/processGroup.js';
+  watchHost,
+} from '../../process/command/runningCommand.js';
+import { startCommand, startFailure } from '../../process/command/startCommand.js';
 import { assertDescriptorHeadroom, onDemand } from '../../util/descriptors.js';
 
 /** In the words of Node, which execa does not get to. */

@@ -5,7 +5,7 @@ import { findFailure } from '../../run/hookFailure.js';
 import type { RawAnswer } from '../../run/hookRun.js';
 import { describeNoise, readHookOutput } from '../../protocol/readHookOutput.js';
 import type { CommandHookConfig, HookEventName } from '../../protocol/types.js';
-import type { CommandOutcome } from '../../process/command/runCommand.js';
+import type { CommandOutcome } from '../../process/command/outcome.js';
 import { toOneLine } from '../shared/terminal.js';
 
 /** `error` is what the hook's author cannot have meant. */

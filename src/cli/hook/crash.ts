@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { killTrackedGroups } from '../../process/command/processGroup.js';
+import { killTrackedGroups } from '../../process/command/runningCommand.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { printNotice, toOneLine } from '../shared/terminal.js';
 import type { Watchdog } from '../shared/watchdog.js';

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endGroup } from '../../process/command/processGroup.js';
 import {
-  endGroup,
   trackGroup,
   untrackGroup,
   watchHost,
-} from '../../process/command/processGroup.js';
-import { isDetached } from '../../process/command/startCommand.js';
+  isDetached,
+} from '../../process/command/runningCommand.js';
 import { errorMessage } from '../../util/errorMessage.js';
 
 /** A server of MCP that runs. */

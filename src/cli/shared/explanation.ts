@@ -14,7 +14,7 @@ import {
 } from '../../dialects/dialects.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../../hooks/entry.js';
-import { environmentOf } from '../../process/command/startCommand.js';
+import { environmentOf } from '../../process/command/runningCommand.js';
 import { DEFAULT_APPROVAL_TIMEOUT_MS } from '../../protocol/approval.js';
 import { events } from '../../protocol/events.js';
 import { commandLine, hookIdentity } from '../../protocol/identity.js';

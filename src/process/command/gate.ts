@@ -12,7 +12,7 @@ import {
   type StartOptions,
 } from './execution.js';
 import { resolveShell } from './findProgram.js';
-import type { Extras } from './startCommand.js';
+import type { Extras } from './runningCommand.js';
 
 /**
  * What bash sources first, by way of BASH_ENV: it waits for the word to go, and leaves nothing of itself behind. After a
@@ -34,27 +34,24 @@ const GATE = [
 /** The word to go. */
 export const GO = '\0';
 
+/** What makes it write to the pipe once it waits. */
+export const PROBE = { __hookstack_probe: '1' };
+
 /**
  * With what bash waits at the gate: a pipe for the word to go, and the gate as a file that nobody can change, without a
  * name, so that nothing is left of it.
  *
- * @param isProbe whether it writes to that pipe once it waits
  * @throws the system's error, where there is no room for a file
  */
-export function gateFor(isProbe: boolean): Extras {
-  const gate = (openGate ??= writeGate());
-  const variables = { BASH_ENV: '/dev/fd/4', ...(isProbe && { __hookstack_probe: '1' }) };
-  return { variables, pipes: ['pipe', 'pipe', 'pipe', 'pipe', gate] };
-}
-
-let openGate: number | undefined;
-
-function writeGate(): number {
+export function writeGate(): Extras {
   const file = path.join(tmpdir(), `hookstack-${randomUUID()}`);
   const opened = openSync(file, 'wx+', 0o600);
   unlinkSync(file);
   if (writeSync(opened, GATE) < Buffer.byteLength(GATE)) throw new Error('there is no room for it');
-  return opened;
+  return {
+    variables: { BASH_ENV: '/dev/fd/4' },
+    pipes: ['pipe', 'pipe', 'pipe', 'pipe', opened],
+  };
 }
 
 /**

@@ -1,20 +1,24 @@
-import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import type { Socket } from 'node:net';
-import { orUndefined, statsOf } from '../../util/paths.js';
-import { directoriesOf, executionOf, type Execution, type StartOptions } from './execution.js';
-import { gateFor, GO, readByBash } from './gate.js';
-import { letPendingEventsThrough } from './outputCollector.js';
-import { killGroups, untrackGroup } from './processGroup.js';
-import { isShortOfRoom } from './room.js';
+import path from 'node:path';
+import { orUndefined, realPathOf, statsOf } from '../../util/paths.js';
+import { executionOf, type Execution, type StartOptions } from './execution.js';
+import { GO, PROBE, readByBash, writeGate } from './gate.js';
+import { killGroups } from './processGroup.js';
+import { letPendingEventsThrough } from './reading.js';
 import {
   asRunningCommand,
+  hasExited,
   inheritedState,
+  isShortOfRoom,
   newRunId,
+  PLAIN,
   RUN_ID,
+  setReferenced,
   spawnGroup,
+  untrackGroup,
   type Extras,
   type RunningCommand,
-} from './startCommand.js';
+} from './runningCommand.js';
 
 // Starting an interpreter is most of what a hook takes. So a command is started ahead of its event, just as it would be for
 // it, and held: bash at a gate, before it opens its script or looks at its line; and what says `prestart` where it reads its
@@ -40,13 +44,11 @@ export interface HoldableCommand {
 }
 
 /** A command that was started ahead, and waits. */
-export interface HeldCommand extends HoldableCommand {
+export interface HeldCommand extends HoldableCommand, RunningCommand {
   /** The run that it will be: what it starts has its mark from the beginning. */
   readonly runId: string;
   /** All that it inherited, which must not have changed when it is taken. */
   readonly state: string;
-  readonly subprocess: ChildProcessWithoutNullStreams;
-  readonly running: RunningCommand;
   /** Takes the word to go; absent for what waits at its stdin. */
   readonly gate: Socket | undefined;
   /** Called when such commands have ended too early too often. */
@@ -54,11 +56,13 @@ export interface HeldCommand extends HoldableCommand {
 }
 
 /** Those that were started first come first. */
-let held: HeldCommand[] = [];
+const held = new Set<HeldCommand>();
 /** How often the same one has ended early, by its key, or by its state at the gate. */
 const earlyEnds = new Map<string, number>();
 /** Whether bash waits at the gate in a state: where it sources nothing, a command would run at once. */
 const waiting = new Map<string, boolean | undefined>();
+/** The gate, once something was held at it. */
+let openGate: Extras | undefined;
 
 /** By which the same command is known in its directory; never empty. */
 export function commandKeyOf({
@@ -72,9 +76,9 @@ export function commandKeyOf({
 
 /** Takes a command that is held; `undefined` where none is, or it would be executed in another way now. */
 export function takeHeld(options: StartOptions): HeldCommand | undefined {
-  const command = held.length > 0 ? findHeld(options) : undefined;
+  const command = findHeld(options);
   if (!command) return undefined;
-  held = held.filter((each) => each !== command);
+  held.delete(command);
   earlyEnds.delete(command.key);
   if (command.state === stateOf(options) && isUnchanged(command, options)) return command;
   endHeld([command]);
@@ -82,8 +86,10 @@ export function takeHeld(options: StartOptions): HeldCommand | undefined {
 }
 
 function findHeld(options: StartOptions): HeldCommand | undefined {
+  if (held.size === 0) return undefined;
   const key = commandKeyOf(options);
-  return held.find((each) => each.key === key && each.options.cwd === options.cwd);
+  for (const each of held) if (each.key === key && each.options.cwd === options.cwd) return each;
+  return undefined;
 }
 
 /** The script may have become another program, or none. A line stays what it is, and what runs already does. */
@@ -92,32 +98,29 @@ function isUnchanged({ execution }: HoldableCommand, options: StartOptions): boo
   return JSON.stringify(readByBash(options)) === JSON.stringify(execution);
 }
 
-/** Lets a command go that was taken; `undefined` where it has died meanwhile. */
-export async function release(command: HeldCommand): Promise<RunningCommand | undefined> {
-  const { subprocess, running, gate } = command;
-  running.setReferenced(true);
-  if (!gate) {
-    // What has died while this process was busy must not be taken for what waits.
-    await letPendingEventsThrough();
-    if (!hasEnded(command)) return running;
-    endHeld([command]);
-    return undefined;
-  }
+/** Lets a command go that was taken. Says whether it was still there. */
+export function release(command: HeldCommand): boolean | Promise<boolean> {
+  const { subprocess, gate } = command;
+  setReferenced(subprocess, true);
+  if (!gate) return isStillThere(command);
   subprocess.stderr.removeAllListeners('data');
   gate.end(GO);
   // What has died while this process was busy reads nothing, which is known at once: its exit is not.
   if (gate.errored || gate.destroyed) {
     endHeld([command]);
-    return undefined;
+    return false;
   }
   // A process stopped by SIGSTOP would never read the word.
   subprocess.kill('SIGCONT');
-  // A socket that is closed with something unread in it is an error for the other end, and the word is the last of all.
-  return { ...running, neverBegan: () => gate.errored !== null };
+  return true;
 }
 
-function hasEnded({ running: { status } }: HeldCommand): boolean {
-  return status.exitCode !== null || status.signalCode !== null;
+/** What has died while this process was busy must not be taken for what waits at its stdin. */
+async function isStillThere(command: HeldCommand): Promise<boolean> {
+  await letPendingEventsThrough();
+  if (!hasExited(command.subprocess)) return true;
+  endHeld([command]);
+  return false;
 }
 
 export function holdable(options: StartOptions): HoldableCommand | undefined {
@@ -137,10 +140,10 @@ export function holdAtStdin(options: StartOptions, onGivingUp: () => void): void
   if (state === undefined || known?.state === state) return;
   if (known) endHeld([known]);
   const key = commandKeyOf(options);
-  const isTooMany = held.filter(({ gate }) => !gate).length >= MAX_AT_STDIN;
+  const isTooMany = [...held].filter(({ gate }) => !gate).length >= MAX_AT_STDIN;
   if (isTooMany || (earlyEnds.get(key) ?? 0) > MAX_EARLY_ENDS) return;
-  // When it is needed it is started again, and what is wrong is reported then.
-  orUndefined(() => hold({ key, options, execution: executionOf(options) }, state, onGivingUp));
+  const execution = orUndefined(() => executionOf(options));
+  if (execution) hold({ key, options, execution }, state, onGivingUp);
 }
 
 /**
@@ -160,56 +163,58 @@ export function holdNext(place: Place, wanted: readonly HoldableCommand[]): bool
     if (at >= 0) missing.splice(at, 1);
     else unwanted.push(command);
   }
-  endHeld(unwanted);
+  if (unwanted.length > 0) endHeld(unwanted);
   let started: HeldCommand | undefined;
-  while (!started && missing.length > 0) started = holdAtGate(missing.shift()!, state);
-  endHeld(held.filter(({ gate }) => gate).slice(0, -MAX_AT_GATE));
+  while (!started && missing.length > 0) {
+    const next = missing.shift()!;
+    // Another program in the place of a script would run at once.
+    if (isUnchanged(next, next.options)) started = hold(next, state);
+  }
+  if (held.size > MAX_AT_GATE) endHeld([...held].filter(({ gate }) => gate).slice(0, -MAX_AT_GATE));
   return started !== undefined && missing.length > 0;
 }
 
-/** `undefined` where it cannot be started: the command starts at its event, and reports what is wrong if it still is. */
-function holdAtGate(
-  command: HoldableCommand,
-  state: string,
-  isProbe = false,
-): HeldCommand | undefined {
-  const giveUp = () => {
-    waiting.set(state, false);
-    endHeld(held.filter((each) => each.gate && each.state === state));
-  };
-  // Another program in the place of a script would run at once.
-  if (!isUnchanged(command, command.options)) return undefined;
-  const started = orUndefined(() => hold(command, state, giveUp, gateFor(isProbe)));
-  // Such as that a locale is missing: that is not the command's to say.
-  started?.subprocess.stderr.on('data', giveUp);
-  return started;
-}
-
-/** Starts it. `undefined` where the system refuses, also by an exception. */
+/**
+ * Starts it. `undefined` where the system refuses, also by an exception: it starts at its event, and says what is wrong if it
+ * still is.
+ *
+ * @param whenGivenUp for what is to wait at its stdin; all else waits at the gate
+ */
 function hold(
   command: HoldableCommand,
   state: string,
-  onGivingUp: () => void,
-  atGate?: Extras,
+  whenGivenUp?: () => void,
 ): HeldCommand | undefined {
   const { options, execution } = command;
   const { runId = newRunId(options.env[RUN_ID]) } = options;
-  const subprocess = spawnGroup(options, execution, runId, atGate);
-  for (const pipe of subprocess.stdio) pipe?.on('error', ignore);
-  const running = asRunningCommand(subprocess, runId);
-  if (!running) return undefined;
-  // What only waits keeps no host alive.
-  running.setReferenced(false);
-  // Node's pipes carry both ways, which its types do not know.
-  const gate = subprocess.stdio[3] as Socket | undefined;
-  const started = { ...command, runId, state, subprocess, running, gate, onGivingUp };
-  subprocess.once('exit', () => noteEnd(started));
-  held.push(started);
-  return started;
+  const onGivingUp = whenGivenUp ?? (() => giveUpGate(state));
+  try {
+    const extras = whenGivenUp ? PLAIN : (openGate ??= writeGate());
+    const subprocess = spawnGroup(options, execution, runId, extras);
+    for (const pipe of subprocess.stdio) pipe?.on('error', ignore);
+    const running = asRunningCommand(subprocess, runId);
+    if (!running) return undefined;
+    // What only waits keeps no host alive.
+    setReferenced(subprocess, false);
+    // Node's pipes carry both ways, which its types do not know.
+    const gate = subprocess.stdio[3] as Socket | undefined;
+    // Such as that a locale is missing: that is not the command's to say.
+    if (gate) subprocess.stderr.on('data', onGivingUp);
+    const started = { ...command, ...running, runId, state, gate, onGivingUp };
+    subprocess.once('exit', () => held.has(started) && noteEnd(started));
+    held.add(started);
+    return started;
+  } catch {
+    return undefined;
+  }
+}
+
+function giveUpGate(state: string): void {
+  waiting.set(state, false);
+  endHeld([...held].filter((each) => each.gate && each.state === state));
 }
 
 function noteEnd(command: HeldCommand): void {
-  if (!held.includes(command)) return;
   const { gate, key, state, onGivingUp } = command;
   endHeld([command]);
   const what = gate ? state : key;
@@ -230,10 +235,11 @@ export function waitsAtGate(place: Place): boolean | undefined {
 function probeGate(place: Place, state: string): void {
   if (waiting.size >= MAX_STATES) for (const known of [waiting, earlyEnds]) known.clear();
   const command = holdable({ ...place, command: ':' });
-  const probe = command && holdAtGate(command, state, true);
+  const options = command && { ...command.options, extraEnv: PROBE };
+  const probe = options && hold({ ...command, options }, state);
   waiting.set(state, probe ? undefined : false);
   if (!probe) return;
-  held = held.filter((each) => each !== probe);
+  held.delete(probe);
   const settle = (waits: boolean) => {
     if (waiting.get(state) === undefined) waiting.set(state, waits);
     endHeld([probe]);
@@ -244,27 +250,26 @@ function probeGate(place: Place, state: string): void {
 
 /** How many commands are held, in a directory or everywhere. */
 export function countHeld(cwd?: string): number {
-  return held.filter((command) => isIn(command, cwd)).length;
+  return heldIn(cwd).length;
 }
 
 /** Ends what is held in a directory, or all; says whether there was any. */
 export function dropHeld(cwd?: string): boolean {
-  const dropped = held.filter((command) => isIn(command, cwd));
+  const dropped = heldIn(cwd);
   endHeld(dropped);
   return dropped.length > 0;
 }
 
-function isIn({ options }: HeldCommand, cwd: string | undefined): boolean {
-  return cwd === undefined || options.cwd === cwd;
+function heldIn(cwd: string | undefined): HeldCommand[] {
+  return [...held].filter(({ options }) => cwd === undefined || options.cwd === cwd);
 }
 
 function endHeld(commands: readonly HeldCommand[]): void {
-  if (commands.length === 0) return;
-  held = held.filter((command) => !commands.includes(command));
-  const alive = commands.filter((command) => !hasEnded(command));
-  killGroups(alive.map(({ running }) => running.group));
-  for (const { running, subprocess } of commands) {
-    untrackGroup(running.group);
+  const alive = commands.filter(({ subprocess }) => !hasExited(subprocess));
+  for (const command of commands) held.delete(command);
+  killGroups(alive.map(({ group }) => group));
+  for (const { group, subprocess } of commands) {
+    untrackGroup(group);
     for (const pipe of subprocess.stdio) pipe?.destroy();
   }
 }
@@ -278,12 +283,20 @@ const texts = new WeakMap<object, string>();
  *   which
  */
 function stateOf({ cwd, env }: Place): string | undefined {
-  const found = statsOf(cwd);
-  if (!found?.isDirectory()) return undefined;
+  const here = identityOf(cwd);
+  if (here === '') return undefined;
   const text = texts.get(env) ?? JSON.stringify(env);
   texts.set(env, text);
-  const { directory, isGone } = directoriesOf({ cwd, env });
-  return [found.dev, found.ino, inheritedState(), cwd, directory, isGone, text].join('\0');
+  // By these bash says what its directory is called, and whether there is one before.
+  const named = identityOf(path.resolve(cwd, env['PWD'] ?? ''));
+  const before = identityOf(path.resolve(cwd, env['OLDPWD'] ?? ''));
+  return [here, named, before, realPathOf(cwd), cwd, inheritedState(), text].join('\0');
+}
+
+/** Empty for anything but a directory that can be looked at. */
+function identityOf(directory: string): string {
+  const stats = statsOf(directory);
+  return stats?.isDirectory() ? `${stats.dev}:${stats.ino}` : '';
 }
 
 function ignore(): void {}

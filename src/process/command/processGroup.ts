@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises';
-import { onExit } from 'signal-exit';
 import {
   findByTraces,
   findDescendants,
@@ -8,57 +7,6 @@ import {
   type FoundProcess,
   type ProcessGroup,
 } from './processTable.js';
-
-/** Those that end with this process. */
-const live = new Set<ProcessGroup>();
-let stopWatching: (() => void) | undefined;
-/** Since it was last looked. */
-let wasUsed = false;
-
-/**
- * Watches for the end of this process, to be called right before something is started that is tracked at once: a signal
- * that came between start and tracking would end it, and nobody would end the group.
- */
-export function watchHost(): void {
-  if (stopWatching) return;
-  const unload = onExit(killTrackedGroups);
-  const looking = setInterval(() => {
-    // The host's signals are its own while no command runs.
-    if (live.size === 0 && !wasUsed) stopWatching?.();
-    wasUsed = false;
-  }, LINGER_MS).unref();
-  stopWatching = () => {
-    stopWatching = undefined;
-    clearInterval(looking);
-    unload();
-  };
-}
-
-/**
- * Ms without a command after which the host is watched no longer, at least. Events come in bursts, and to listen to some
- * twenty signals anew for each takes a tenth of the time that a hook takes. Meanwhile they end the host as they would
- * anyway, once it has time for them.
- */
-const LINGER_MS = 1000;
-
-/** To be called by a host right before it ends in a way that no listener can see. */
-export function killTrackedGroups(): void {
-  killGroups([...live]);
-}
-
-/**
- * Remembers a group for as long as it runs: should this process end before it, by a signal, by `process.exit`,
- * or by an uncaught error, the group is killed. To be called after `watchHost`.
- */
-export function trackGroup(group: ProcessGroup): void {
-  live.add(group);
-  wasUsed = true;
-}
-
-/** Forgets a group that has ended, or that may outlive this process. */
-export function untrackGroup(group: ProcessGroup): void {
-  live.delete(group);
-}
 
 /**
  * Ends a group: SIGTERM, then SIGKILL for what is left after `graceMs`, in the group or out of it.

@@ -1,82 +1,21 @@
-import type { StartOptions } from './execution.js';
-import { dropHeld, release, takeHeld, type HeldCommand } from './heldCommands.js';
-import { COMMAND_TIMINGS, type CommandTimings } from './limits.js';
+import { setMaxListeners } from 'node:events';
+import { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import { release, takeHeld } from './heldCommands.js';
+import { COMMAND_TIMINGS, MAX_KEPT_BYTES, type CommandTimings } from './limits.js';
+import { NOT_RUN, type CommandOptions, type CommandOutcome } from './outcome.js';
+import { endGroup } from './processGroup.js';
+import { letPendingEventsThrough, releaseMemory } from './reading.js';
 import {
-  collectOutput,
-  drain,
-  firstOf,
-  letPendingEventsThrough,
-  type CollectedOutput,
-  type Interruption,
-} from './outputCollector.js';
-import { endGroup, untrackGroup } from './processGroup.js';
-import { enterRoom, leaveRoom, letNextTry, startWithRoom } from './room.js';
-import { startCommand, type RunningCommand } from './startCommand.js';
-
-/** One command, and what it needs to run. */
-export interface CommandOptions extends StartOptions {
-  /** Bytes for stdin, shared between commands that run side by side and never modified. */
-  readonly input: Uint8Array;
-  /**
-   * Ms until the command's process group is ended, at most 2^31 - 1; and until it is given up, where the
-   * system has no room for it.
-   */
-  readonly timeoutMs: number;
-  /** Ends the command's process group when it fires. */
-  readonly signal?: AbortSignal;
-  /** Bytes of stdout to keep; the rest is read and dropped. Default 1 MiB, as for stderr. */
-  readonly keepStdoutBytes?: number;
-  /**
-   * Whether it has to answer on stdout: what holds an empty stdout after exit code 0 is then waited for, for as long as
-   * output is waited for at all. Default false.
-   */
-  readonly mustAnswer?: boolean;
-  /** How many of it may be held ready by the spawner. Default 0. */
-  readonly warmShells?: number;
-  /** What was started for it ahead of its event. Default: what is held for it in this process. */
-  readonly held?: HeldCommand | undefined;
-  /** What starts it. Default `startCommand`. */
-  readonly start?: (options: StartOptions) => Promise<RunningCommand>;
-}
-
-/**
- * How a command came to its end: by itself with an exit code, killed by a signal, ended at its deadline,
- * ended by the caller, or never started. One that is kept, and one whose spawner is lost, may also have broken off, without an
- * answer.
- */
-export type CommandEnding = 'exit' | 'signal' | 'timeout' | 'aborted' | 'spawn-failed' | 'broken';
-
-/** What became of one command. */
-export interface CommandOutcome {
-  readonly ending: CommandEnding;
-  /** `null` when a signal ended the shell, or it never ran. */
-  readonly exitCode: number | null;
-  readonly signal: NodeJS.Signals | null;
-  /** UTF-8 without a byte order mark: the first `keepStdoutBytes`. */
-  readonly stdout: string;
-  /** The first MiB. */
-  readonly stderr: string;
-  /** Whether all of the input was taken. Little of it is in any case: a pipe holds some 200 kB that nobody reads. */
-  readonly inputTaken: boolean;
-  /** Bytes of both streams, kept or dropped. */
-  readonly bytesRead: number;
-  /** Whether bytes of either stream were dropped. */
-  readonly truncated: boolean;
-  /** Whether bytes of stdout were dropped, so that what was kept may not be all of an answer. */
-  readonly stdoutTruncated: boolean;
-  /** Whether something still held the pipes after the exit, for which it is ended where it can be found. */
-  readonly stragglers: boolean;
-  /** Whether that held stdout, so that what was read may not be all. */
-  readonly stdoutHeld: boolean;
-  readonly durationMs: number;
-  /**
-   * Why the command never started, with the system's `code`; or, as the end of "The hook …", why it gave no answer, and
-   * what of a server has failed that gave one. Present for `spawn-failed` and `broken`, and of a server for `exit`.
-   */
-  readonly error?: Error & { code?: string };
-  /** Of an answer that came from a process that is kept: that process, and whether this was its first event. */
-  readonly kept?: { readonly pid: number; readonly isNew: boolean };
-}
+  enterRoom,
+  hasExited,
+  leaveRoom,
+  letNextTry,
+  untrackGroup,
+  type Patience,
+  type RunningCommand,
+} from './runningCommand.js';
+import { startCommand, startWithRoom } from './startCommand.js';
 
 /**
  * Runs one command to its end, whatever happens: by its deadline plus 6 s there is an answer, and no
@@ -95,22 +34,27 @@ export async function runCommand(
   if (signal?.aborted) return { ...NOT_RUN, ending: 'aborted' };
   try {
     const { held = takeHeld(options) } = options;
-    const ahead = held && (await release(held));
-    if (ahead) {
+    if (held && (await release(held))) {
       enterRoom();
-      const outcome = await superviseCommand(ahead, options, timings, startedAt);
+      const outcome = await superviseCommand(held, options, timings, startedAt);
       const hasEnded = outcome.ending === 'exit' || outcome.ending === 'signal';
-      if (!hasEnded || !ahead.neverBegan?.()) return outcome;
+      // With the word to go unread, nothing of it was run.
+      if (!hasEnded || !held.gate?.errored) return outcome;
     }
-    const patience = { until: startedAt + timeoutMs, signal };
+    const patience = waitUntil(startedAt + timeoutMs, signal);
     const start = (options.start ?? startCommand).bind(undefined, options);
-    const command = await startWithRoom(start, dropHeld, patience);
+    const command = await startWithRoom(start, patience);
     return await superviseCommand(command, options, timings, startedAt);
   } catch (error) {
     const durationMs = Math.round(performance.now() - startedAt);
     const ending = signal?.aborted ? 'aborted' : 'spawn-failed';
     return { ...NOT_RUN, ending, durationMs, ...(!signal?.aborted && { error: error as Error }) };
   }
+}
+
+/** Waits for an event until a time of `performance.now()`, or an abort. */
+export function waitUntil(until: number, signal: AbortSignal | undefined): Patience {
+  return (event) => firstOf(event, { timeoutMs: Math.max(0, until - performance.now()), signal });
 }
 
 /** Writes the input and waits for the end of the command. Leftover processes are ended after the outcome is known. */
@@ -120,34 +64,37 @@ async function superviseCommand(
   timings: CommandTimings,
   startedAt: number,
 ): Promise<CommandOutcome> {
-  const stdout = collectOutput(command.stdout, options.keepStdoutBytes);
-  const stderr = collectOutput(command.stderr);
-  const { stdin } = command;
+  const { group, subprocess } = command;
+  const { stdin } = subprocess;
+  const stdout = collectOutput(subprocess.stdout, options.keepStdoutBytes);
+  const stderr = collectOutput(subprocess.stderr);
   stdin.on('error', ignore);
   stdin.once('close', letNextTry);
   stdin.end(options.input);
 
   const first = await firstOf(command.exited, options);
-  const interruption = first && (await unlessExited(command, first));
+  // An exit that nobody has noticed yet came before a deadline or an abort.
+  if (first) await letPendingEventsThrough();
+  const interruption = hasExited(subprocess) ? undefined : first;
   if (interruption) await endInterrupted(command, [stdout, stderr], timings);
   else {
-    const hasAnswered = () => stdout.isClosed || stdout.text().trim() !== '';
-    const mustWait = options.mustAnswer && command.status.exitCode === 0;
+    const hasAnswered = () => isClosed(subprocess.stdout) || stdout.text().trim() !== '';
+    const mustWait = options.mustAnswer && subprocess.exitCode === 0;
     const ended = Promise.all([stdout.closed, stderr.closed]);
     await drain([stdout, stderr], ended, timings, mustWait ? hasAnswered : undefined);
   }
 
   const inputTaken = stdin.writableFinished;
-  const stdoutHeld = !interruption && !stdout.isClosed;
-  const stragglers = stdoutHeld || (!interruption && !stderr.isClosed);
+  const stdoutHeld = !interruption && !isClosed(subprocess.stdout);
+  const stragglers = stdoutHeld || (!interruption && !isClosed(subprocess.stderr));
   setImmediate(() => {
-    for (const pipe of [stdin, command.stdout, command.stderr]) pipe.destroy();
+    for (const pipe of [stdin, subprocess.stdout, subprocess.stderr]) pipe.destroy();
     leaveRoom();
     if (stragglers) void endStragglers(command, timings);
   });
-  if (!stragglers) untrackGroup(command.group);
+  if (!stragglers) untrackGroup(group);
 
-  const { exitCode, signalCode } = command.status;
+  const { exitCode, signalCode } = subprocess;
   return {
     ending: interruption ?? (signalCode ? 'signal' : 'exit'),
     exitCode,
@@ -156,42 +103,16 @@ async function superviseCommand(
     stderr: stderr.text(),
     inputTaken,
     bytesRead: stdout.bytesRead + stderr.bytesRead,
-    truncated: stdout.truncated || stderr.truncated,
-    stdoutTruncated: stdout.truncated,
+    truncated: stdout.isTruncated || stderr.isTruncated,
+    stdoutTruncated: stdout.isTruncated,
     stragglers,
     stdoutHeld,
     durationMs: Math.round(performance.now() - startedAt),
   };
 }
 
-/** The outcome of a command that never ran, without its reason. */
-export const NOT_RUN = {
-  ending: 'spawn-failed',
-  exitCode: null,
-  signal: null,
-  stdout: '',
-  stderr: '',
-  inputTaken: false,
-  bytesRead: 0,
-  truncated: false,
-  stdoutTruncated: false,
-  stragglers: false,
-  stdoutHeld: false,
-  durationMs: 0,
-} as const satisfies CommandOutcome;
-
 /** Ignores EPIPE: a command need not read its input. */
 function ignore(): void {}
-
-/** An exit that nobody has noticed yet came before a deadline or an abort. */
-async function unlessExited(
-  { status }: RunningCommand,
-  interruption: Interruption,
-): Promise<Interruption | undefined> {
-  await letPendingEventsThrough();
-  const hasExited = status.exitCode !== null || status.signalCode !== null;
-  return hasExited ? undefined : interruption;
-}
 
 async function endInterrupted(
   { group, exited }: RunningCommand,
@@ -211,4 +132,106 @@ async function endInterrupted(
 async function endStragglers({ group }: RunningCommand, timings: CommandTimings): Promise<void> {
   await endGroup(group, timings.stragglerGraceMs);
   untrackGroup(group);
+}
+
+/** What was read of a stream so far. */
+interface CollectedOutput {
+  /** Settles when nothing more can come: everybody who could write to the stream is gone. */
+  readonly closed: Promise<unknown>;
+  /** All bytes, kept or dropped. */
+  readonly bytesRead: number;
+  /** When the last bytes came, on the clock of `performance.now()`. */
+  readonly lastReadAt: number;
+  readonly isTruncated: boolean;
+  /** What was kept, as UTF-8 without a byte order mark. A character that the limit cut in two is left out. */
+  text(): string;
+}
+
+/**
+ * Reads a stream to its end and keeps only its beginning, so that a flood costs time but no memory. It is to be destroyed
+ * by whoever reads it. Its end comes one turn of the loop before it is closed, and not at all after an error.
+ */
+function collectOutput(stream: Readable, maxKeptBytes = MAX_KEPT_BYTES): CollectedOutput {
+  const chunks: Uint8Array[] = [];
+  let keptBytes = 0;
+  const output = {
+    closed: new Promise<unknown>((resolve) => {
+      if (isClosed(stream)) resolve(undefined);
+      for (const event of ['end', 'close']) stream.once(event, resolve);
+    }),
+    bytesRead: 0,
+    lastReadAt: -Infinity,
+    isTruncated: false,
+    text: () => new TextDecoder().decode(Buffer.concat(chunks), { stream: output.isTruncated }),
+  };
+  // Nobody writes to it. Unless told so, Node closes it at its end, and takes its time before it hears of the exit.
+  if (stream instanceof Socket) stream.allowHalfOpen = true;
+  stream.on('error', ignore);
+  stream.on('data', (chunk: Uint8Array) => {
+    output.bytesRead += chunk.length;
+    output.lastReadAt = performance.now();
+    const kept = chunk.subarray(0, Math.max(0, maxKeptBytes - keptBytes));
+    keptBytes += kept.length;
+    output.isTruncated = keptBytes < output.bytesRead;
+    if (kept.length > 0) chunks.push(kept);
+    else releaseMemory(chunk);
+  });
+  return output;
+}
+
+function isClosed(stream: Readable): boolean {
+  return stream.readableEnded || stream.closed;
+}
+
+/**
+ * Reads what is left: until `ended` settles, `quietMs` pass without a byte, or `drainMs` are over.
+ * A host that is too busy to read meanwhile does not count as silence.
+ *
+ * @param canEnd silence counts once it says so; without it, at once
+ */
+async function drain(
+  outputs: readonly CollectedOutput[],
+  ended: Promise<unknown>,
+  { quietMs, drainMs }: { quietMs: number; drainMs: number },
+  canEnd?: () => boolean,
+): Promise<void> {
+  const startedAt = performance.now();
+  for (;;) {
+    const now = performance.now();
+    let quietSince = canEnd?.() === false ? now : startedAt;
+    for (const { lastReadAt } of outputs) quietSince = Math.max(quietSince, lastReadAt);
+    const quietUntil = quietSince + quietMs;
+    const remainingMs = Math.min(quietUntil, startedAt + drainMs) - now;
+    if (remainingMs <= 0) return;
+    if ((await firstOf(ended, { timeoutMs: remainingMs })) === undefined) return;
+    await letPendingEventsThrough();
+  }
+}
+
+/** What ends a command before it does so itself. */
+export type Interruption = 'timeout' | 'aborted';
+
+/**
+ * Waits for an event. Says what came before it, if anything did.
+ *
+ * Written out, because promises of `node:timers` and `node:events` that are called off cost a third of a ms. Many
+ * commands may wait for one signal, and each of them lets go of it.
+ */
+export function firstOf(
+  event: Promise<unknown>,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
+): Promise<Interruption | undefined> {
+  return new Promise((resolve) => {
+    const settle = (first?: unknown) => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      resolve(first === 'timeout' || first === 'aborted' ? first : undefined);
+    };
+    const timer = setTimeout(settle, timeoutMs, 'timeout');
+    const onAbort = () => settle('aborted');
+    if (signal) setMaxListeners(0, signal);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted) onAbort();
+    void event.then(settle);
+  });
 }

@@ -1,31 +1,20 @@
-import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readlinkSync } from 'node:fs';
-import { Socket } from 'node:net';
-import type { Readable, Writable } from 'node:stream';
-import { assertDescriptorHeadroom } from '../../util/descriptors.js';
 import { statsOf } from '../../util/paths.js';
 import { executionOf, inShell, type Execution, type StartOptions } from './execution.js';
-import { trackGroup, watchHost } from './processGroup.js';
-import type { ProcessGroup } from './processTable.js';
-
-/** A command that runs, nothing written to it or read from it yet. */
-export interface RunningCommand {
-  /** Tracked: killed with the host until `untrackGroup`. */
-  readonly group: ProcessGroup;
-  readonly stdin: Writable;
-  readonly stdout: Readable;
-  readonly stderr: Readable;
-  /** Settles when the shell has ended; what it left behind may still hold the pipes. */
-  readonly exited: Promise<unknown>;
-  /** How the shell ended; both `null` while it runs. */
-  readonly status: { readonly exitCode: number | null; readonly signalCode: NodeJS.Signals | null };
-  /** Whether it ended before anything of the command was run. Absent where that cannot be known. */
-  readonly neverBegan?: () => boolean;
-  /** Whether the host stays alive for the command. It does, unless told otherwise. */
-  readonly setReferenced: (isReferenced: boolean) => void;
-}
+import { dropHeld } from './heldCommands.js';
+import {
+  asRunningCommand,
+  enterRoom,
+  isShortOfRoom,
+  letNextTry,
+  newRunId,
+  RUN_ID,
+  spawnGroup,
+  stayOut,
+  untilOneEnds,
+  type Patience,
+  type RunningCommand,
+} from './runningCommand.js';
 
 /**
  * Starts a command in a process group of its own.
@@ -36,11 +25,11 @@ export async function startCommand(options: StartOptions): Promise<RunningComman
   try {
     const execution = executionOf(options);
     try {
-      return await start(options, execution);
+      return await execute(options, execution);
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException;
       if (!execution.variables || !NOT_EXECUTED.has(code)) throw error;
-      return await start(options, inShell(options));
+      return await execute(options, inShell(options));
     }
   } catch (error) {
     throw startFailure(error, options);
@@ -52,7 +41,7 @@ const NOT_EXECUTED = new Set(
   'EACCES EINVAL EISDIR ELIBBAD ELOOP ENOENT ENOEXEC ENOTDIR EPERM ETXTBSY'.split(' '),
 );
 
-async function start(options: StartOptions, execution: Execution): Promise<RunningCommand> {
+async function execute(options: StartOptions, execution: Execution): Promise<RunningCommand> {
   const { runId = newRunId(options.env[RUN_ID]) } = options;
   const subprocess = spawnGroup(options, execution, runId);
   const command = asRunningCommand(subprocess, runId);
@@ -60,132 +49,57 @@ async function start(options: StartOptions, execution: Execution): Promise<Runni
   return command;
 }
 
-/** What a process gets besides what its command says. */
-export interface Extras {
-  readonly variables?: Readonly<Record<string, string>>;
-  /** One for each descriptor from 0 on, at least three; after them also descriptors of this process. */
-  readonly pipes: readonly ('pipe' | number)[];
-}
+/** What ends something that only waits for its next use, and says whether there was any. */
+type GiveUp = () => boolean;
 
-/** Stdin, stdout and stderr. */
-const PLAIN: Extras = { pipes: ['pipe', 'pipe', 'pipe'] };
+const idle = new Set<GiveUp>();
 
 /**
- * Starts a program in a process group of its own. Its `error` event may go unheard. Without descriptors for its pipes, Node
- * would start it without any.
+ * Offers the room of something that takes some while it waits for its next use.
  *
- * @throws the system's error, for some of those that say why there is no process; it has no `pid` for the others
+ * @param giveUp ends it, with `enterRoom` before and `leaveRoom` after
+ * @returns what takes the offer back
  */
-export function spawnGroup(
-  options: StartOptions,
-  { file, args, argv0, variables }: Execution,
-  runId: string,
-  extras = PLAIN,
-): ChildProcessWithoutNullStreams {
-  assertDescriptorHeadroom();
-  watchHost();
-  const subprocess = spawn(file, args, {
-    cwd: options.cwd,
-    env: { ...environmentOf(options, runId), ...variables, ...extras.variables },
-    argv0,
-    detached: isDetached,
-    stdio: [...extras.pipes],
-    windowsHide: true,
-  }) as ChildProcessWithoutNullStreams;
-  subprocess.on('error', () => undefined);
-  return subprocess;
+export function offerRoom(giveUp: GiveUp): () => void {
+  idle.add(giveUp);
+  return () => idle.delete(giveUp);
 }
 
-/** All that a command finds in its environment; what is `undefined` is not there. */
-export function environmentOf(
-  { env, extraEnv }: Pick<StartOptions, 'env' | 'extraEnv'>,
-  runId: string,
-): Record<string, string | undefined> {
-  return { ...env, ...extraEnv, ...OWN_ENVIRONMENT, [RUN_ID]: runId };
+function giveUpIdle(): boolean {
+  return [...idle].filter((giveUp) => giveUp()).length > 0;
 }
-
-/** What every shell gets, whatever its host says. */
-const OWN_ENVIRONMENT = {
-  BASH_ENV: undefined,
-  ENV: undefined,
-  // Node's pipes are sockets, and a bash of the first level that reads from a socket takes itself for a
-  // remote shell and runs ~/.bashrc.
-  SHLVL: '1',
-};
 
 /**
- * Takes over a process that has just been started, so that it cannot have let go of what it has: its group is tracked
- * from now on.
+ * Starts a command, which runs until `leaveRoom`. Where the system has no descriptors, processes or memory left for it,
+ * while commands of this process have some, it is tried again as they end.
  *
- * @returns `undefined` when there is no process
+ * It counts before it is known whether it succeeds, as others that are started in this instant have to know. In the end
+ * one that waits may try: there may be room for more than one, and where there is none, nobody is left waiting.
+ *
+ * What is only held makes room first, then what has offered its own.
+ *
+ * @throws what `start` throws, once waiting is of no use, or its time is over
  */
-export function asRunningCommand(
-  subprocess: ChildProcessWithoutNullStreams,
-  runId: string,
-): RunningCommand | undefined {
-  const { stdin, stdout, stderr, pid } = subprocess;
-  if (pid === undefined) return undefined;
-  const traces = { mark: `${RUN_ID}=${runId}`, pipes: readPipes(pid), startedAt: process.uptime() };
-  const group = { id: pid, ...traces };
-  trackGroup(group);
-  return {
-    group,
-    stdin,
-    stdout,
-    stderr,
-    exited: new Promise((resolve) => subprocess.once('exit', resolve)),
-    status: subprocess,
-    setReferenced: (isReferenced) => setReferenced(subprocess, isReferenced),
-  };
-}
-
-/**
- * What a process writes to, in the system's words: by that its other holders are found. Empty where it cannot be told, as
- * of a process that has ended, or belongs to somebody else.
- */
-export function readPipes(pid: number): string[] {
-  const pipes: string[] = [];
-  if (process.platform !== 'linux') return pipes;
-  for (const descriptor of [1, 2]) {
-    try {
-      const held = readlinkSync(`/proc/${pid}/fd/${descriptor}`);
-      if (held.includes(':[')) pipes.push(held);
-    } catch {
-      // It has closed it.
+export async function startWithRoom<T>(start: () => Promise<T>, patience: Patience): Promise<T> {
+  try {
+    for (;;) {
+      enterRoom();
+      try {
+        return await start();
+      } catch (error) {
+        stayOut();
+        const { code = '' } = error as NodeJS.ErrnoException;
+        const mayHelp =
+          SHORTAGES.has(code) && (dropHeld() || giveUpIdle() || (await untilOneEnds(patience)));
+        if (!mayHelp) throw error;
+      }
     }
-  }
-  return pipes;
-}
-
-/** Says whether a process and its pipes keep the host alive. */
-export function setReferenced(subprocess: ChildProcess, isReferenced: boolean): void {
-  for (const handle of [subprocess, ...subprocess.stdio]) {
-    if (handle !== subprocess && !(handle instanceof Socket)) continue;
-    if (isReferenced) handle.ref();
-    else handle.unref();
+  } finally {
+    if (isShortOfRoom()) setImmediate(letNextTry);
   }
 }
 
-/** The variable by which everything that a command starts is found, wherever it went. */
-export const RUN_ID = 'HOOKSTACK_RUN_ID';
-
-/** A hook may start a host with hooks of its own: their ids begin with its id, so its mark finds them too. */
-export function newRunId(outer: string | undefined): string {
-  const id = randomUUID().slice(-RUN_ID_LENGTH);
-  return outer ? `${outer}/${id}` : id;
-}
-
-/** Enough to differ. */
-const RUN_ID_LENGTH = 12;
-
-/** A process group of its own, so that a signal reaches what the shell has started. */
-export const isDetached = process.platform !== 'win32';
-
-/** What a process inherits of its host besides the environment, and cannot be told once it runs. */
-export function inheritedState(): string {
-  const ids = [process.getuid?.(), process.geteuid?.(), process.getgid?.(), process.getegid?.()];
-  return [process.umask(), ...ids, process.getgroups?.()].join(':');
-}
+const SHORTAGES = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM']);
 
 /**
  * Says why a command could not be started, and what to do about it.

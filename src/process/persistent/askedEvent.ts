@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import type { Interruption } from '../command/outputCollector.js';
-import { NOT_RUN, type CommandOptions, type CommandOutcome } from '../command/runCommand.js';
+import { NOT_RUN, type CommandOptions, type CommandOutcome } from '../command/outcome.js';
+import type { Interruption } from '../command/runCommand.js';
 
 /** What a process is kept for. */
 export interface KeptHook {

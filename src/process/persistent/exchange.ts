@@ -1,6 +1,7 @@
 import { MAX_KEPT_BYTES } from '../command/limits.js';
-import { release, type Interruption } from '../command/outputCollector.js';
-import { NOT_RUN, type CommandOutcome } from '../command/runCommand.js';
+import { NOT_RUN, type CommandOutcome } from '../command/outcome.js';
+import { releaseMemory } from '../command/reading.js';
+import type { Interruption } from '../command/runCommand.js';
 import { decode, isBlank, LINE_FEED, startOfText, type Answer } from './lines.js';
 
 /** The first line of a stdout that is not empty. */
@@ -55,7 +56,7 @@ export class Exchange {
     const room = Math.max(0, MAX_KEPT_BYTES - this.#stderrBytes);
     this.#stderrBytes += chunk.length;
     if (room > 0) this.#stderr.push(chunk.subarray(0, room));
-    else release(chunk);
+    else releaseMemory(chunk);
   }
 
   answered({ exitCode, stdout, stderr }: Answer): CommandOutcome {

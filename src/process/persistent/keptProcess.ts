@@ -1,16 +1,19 @@
-import { enterRoom, leaveRoom, offerRoom } from '../command/room.js';
+import { finished } from 'node:stream/promises';
 import { MAX_KEPT_BYTES, type PersistentLimits } from '../command/limits.js';
+import type { CommandOutcome } from '../command/outcome.js';
+import { endGroup } from '../command/processGroup.js';
+import { letPendingEventsThrough, releaseMemory } from '../command/reading.js';
+import { firstOf, type Interruption } from '../command/runCommand.js';
 import {
-  letPendingEventsThrough,
-  release,
-  settlesWithin,
-  untilClosed,
-  type Interruption,
-} from '../command/outputCollector.js';
-import { endGroup, untrackGroup } from '../command/processGroup.js';
-import type { CommandOutcome } from '../command/runCommand.js';
+  enterRoom,
+  hasExited,
+  leaveRoom,
+  setReferenced,
+  untrackGroup,
+  type RunningCommand,
+} from '../command/runningCommand.js';
+import { offerRoom } from '../command/startCommand.js';
 import { unwatchGroup, watchGroup } from '../spawner/spawner.js';
-import type { RunningCommand } from '../command/startCommand.js';
 import type { AskedEvent } from './askedEvent.js';
 import { Exchange, type Failure } from './exchange.js';
 import {
@@ -64,10 +67,11 @@ export class KeptProcess {
     private readonly limits: PersistentLimits,
     private readonly owner: Owner,
   ) {
-    command.stdin.on('error', ignore);
-    command.stdout.on('error', ignore).on('data', this.#hear);
-    command.stderr.on('error', ignore).on('data', this.#hearStderr);
-    command.stdout.once('end', () => void this.#noticeClosedStdout());
+    const { stdin, stdout, stderr } = command.subprocess;
+    stdin.on('error', ignore);
+    stdout.on('error', ignore).on('data', this.#hear);
+    stderr.on('error', ignore).on('data', this.#hearStderr);
+    stdout.once('end', () => void this.#noticeClosedStdout());
     watchGroup(command.group);
     this.#exited = command.exited.then(() => this.#noticeExit());
     this.#hello = setTimeout(() => void this.#noticeSilence(), limits.helloMs).unref();
@@ -84,7 +88,7 @@ export class KeptProcess {
 
   /** Says whether the host stays alive for it. */
   setReferenced(isReferenced: boolean): void {
-    this.command.setReferenced(isReferenced);
+    setReferenced(this.command.subprocess, isReferenced);
   }
 
   /**
@@ -112,8 +116,8 @@ export class KeptProcess {
   /** Ends it where it owes nothing: by the end of its stdin, else as any command is ended. */
   async dismiss(): Promise<void> {
     if (!this.#leave(undefined)) return;
-    this.command.stdin.end();
-    await settlesWithin(this.command.exited, this.limits.farewellMs);
+    this.command.subprocess.stdin.end();
+    await firstOf(this.command.exited, { timeoutMs: this.limits.farewellMs });
     await this.#clearUp(this.limits.graceMs);
   }
 
@@ -141,7 +145,7 @@ export class KeptProcess {
     const line = writeEvent(this.events, input);
     // What is short is copied, which costs less than to hand over pieces.
     const isShort = line.every(({ length }) => length < MAX_COPIED);
-    const { stdin } = this.command;
+    const { stdin } = this.command.subprocess;
     stdin.cork();
     for (const piece of isShort ? [Buffer.concat(line)] : line) stdin.write(piece);
     stdin.uncork();
@@ -152,13 +156,13 @@ export class KeptProcess {
     if (stdout === 'hello') this.#hearHello(chunk);
     else if (stdout === 'answer') this.#readAnswerLine(chunk);
     else if (stdout === 'fault' && !isBlank(chunk)) this.#break(UNASKED);
-    else release(chunk);
+    else releaseMemory(chunk);
   };
 
   /** Between two events nobody reads it. */
   readonly #hearStderr = (chunk: Buffer): void => {
     if (STATES[this.#state].ownsEvent) this.#exchange.readStderr(chunk);
-    else release(chunk);
+    else releaseMemory(chunk);
   };
 
   #hearHello(chunk: Buffer): void {
@@ -217,26 +221,21 @@ export class KeptProcess {
   /** A host that was busy has not read yet what came in time. */
   async #noticeSilence(): Promise<void> {
     await letPendingEventsThrough();
-    if (this.#state !== 'starting' || this.#hasExited) return;
+    if (this.#state !== 'starting' || hasExited(this.command.subprocess)) return;
     this.#break(`said no hello within ${this.limits.helloMs / 1_000} s of its start`);
-  }
-
-  get #hasExited(): boolean {
-    const { exitCode, signalCode } = this.command.status;
-    return exitCode !== null || signalCode !== null;
   }
 
   /** What it wrote before it ended may not be read yet. */
   get #isEnding(): boolean {
-    return this.#hasExited || this.command.stdout.readableEnded;
+    return hasExited(this.command.subprocess) || this.command.subprocess.stdout.readableEnded;
   }
 
   /** What it wrote before may not be read yet, and something else may hold its pipes. */
   async #noticeExit(): Promise<void> {
     if (this.isGone) return;
-    await settlesWithin(this.#pipesClosed(), this.limits.quietMs);
+    await this.#comesToAnEnd();
     await letPendingEventsThrough();
-    const { exitCode, signalCode: signal } = this.command.status;
+    const { exitCode, signalCode: signal } = this.command.subprocess;
     const how = signal ? `was ended by ${signal}` : `ended with exit code ${exitCode}`;
     const { ownsEvent, when } = STATES[this.#state];
     if (ownsEvent) this.#break(`${how} ${when}`, signal);
@@ -246,8 +245,8 @@ export class KeptProcess {
   }
 
   async #noticeClosedStdout(): Promise<void> {
-    const hasExited = await settlesWithin(this.#exited, 2 * this.limits.quietMs);
-    if (!hasExited) this.#break('closed its stdout, on which it is to answer');
+    const first = await firstOf(this.#exited, { timeoutMs: 2 * this.limits.quietMs });
+    if (first !== undefined) this.#break('closed its stdout, on which it is to answer');
   }
 
   #break(what: string, signal?: NodeJS.Signals | null): void {
@@ -278,8 +277,7 @@ export class KeptProcess {
   }
 
   async #clearUp(graceMs: number): Promise<void> {
-    const isClear =
-      this.#hasExited && (await settlesWithin(this.#pipesClosed(), this.limits.quietMs));
+    const isClear = hasExited(this.command.subprocess) && (await this.#comesToAnEnd());
     if (!isClear) await endGroup(this.command.group, graceMs);
     this.#releasePipes();
   }
@@ -298,14 +296,18 @@ export class KeptProcess {
   }
 
   #releasePipes(): void {
-    const { stdin, stdout, stderr, group } = this.command;
-    for (const pipe of [stdin, stdout, stderr]) pipe.destroy();
+    const { subprocess, group } = this.command;
+    for (const pipe of subprocess.stdio) pipe?.destroy();
     untrackGroup(group);
     unwatchGroup(group);
   }
 
-  #pipesClosed(): Promise<unknown> {
-    return Promise.all([this.command.stdout, this.command.stderr].map(untilClosed));
+  /** Says whether its pipes are closed soon, as nothing else holds them. */
+  async #comesToAnEnd(): Promise<boolean> {
+    const { stdout, stderr } = this.command.subprocess;
+    const ends = [stdout, stderr].map((pipe) => finished(pipe, { writable: false }));
+    const closed = Promise.allSettled(ends);
+    return (await firstOf(closed, { timeoutMs: this.limits.quietMs })) === undefined;
   }
 }
 

@@ -1,5 +1,5 @@
 import { isRecord } from '../../util/records.js';
-import type { CommandOutcome } from '../command/runCommand.js';
+import type { CommandOutcome } from '../command/outcome.js';
 
 /** The version of the protocol that this host speaks; see docs/persistent-hooks.md. */
 const VERSION = 1;

@@ -1,4 +1,4 @@
-import type { CommandOptions, CommandOutcome } from '../command/runCommand.js';
+import type { CommandOptions, CommandOutcome } from '../command/outcome.js';
 import type { StartOptions } from '../command/execution.js';
 import type { KeptHook } from './askedEvent.js';
 import { PERSISTENT_LIMITS, type PersistentLimits } from '../command/limits.js';

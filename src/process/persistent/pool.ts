@@ -1,10 +1,15 @@
 import { errorMessage } from '../../util/errorMessage.js';
-import { dropHeld } from '../command/heldCommands.js';
-import { residentMemory } from '../command/processTable.js';
-import { isShortOfRoom, leaveRoom, startWithRoom } from '../command/room.js';
-import type { CommandOptions, CommandOutcome } from '../command/runCommand.js';
 import type { StartOptions } from '../command/execution.js';
-import { inheritedState, startCommand, type RunningCommand } from '../command/startCommand.js';
+import type { CommandOptions, CommandOutcome } from '../command/outcome.js';
+import { waitUntil } from '../command/runCommand.js';
+import {
+  inheritedState,
+  isShortOfRoom,
+  leaveRoom,
+  type RunningCommand,
+} from '../command/runningCommand.js';
+import { startCommand, startWithRoom } from '../command/startCommand.js';
+import { residentMemory } from '../command/processTable.js';
 import { AskedEvent, type KeptHook } from './askedEvent.js';
 import { Faults } from './faults.js';
 import { Freshness } from './freshness.js';
@@ -141,11 +146,9 @@ export class Pool {
   }
 
   async #startFor(event: AskedEvent): Promise<KeptProcess | undefined> {
-    const { signal } = event.options;
-    const patience = { until: event.deadline, ...(signal && { signal }) };
+    const patience = waitUntil(event.deadline, event.options.signal);
     try {
-      const start = () => startCommand(this.#start);
-      const command = await startWithRoom(start, dropHeld, patience);
+      const command = await startWithRoom(() => startCommand(this.#start), patience);
       // Nobody is to wait for its end.
       leaveRoom();
       return this.#keep(command, event.hook);

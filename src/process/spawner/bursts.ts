@@ -1,3 +1,4 @@
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { StartOptions } from '../command/execution.js';
 import {
   commandKeyOf,
@@ -55,7 +56,7 @@ export class Bursts {
   #waiting: { readonly cwd: string; readonly work: () => void }[] = [];
   #uses = 0;
   #uncollectedBytes = 0;
-  #quiet: NodeJS.Timeout | undefined;
+  readonly #quiet = setTimeout(() => void this.#makeReady(), QUIET_MS);
 
   /**
    * Notes that a command was started.
@@ -70,9 +71,11 @@ export class Bursts {
   ): void {
     this.#uses += 1;
     this.#uncollectedBytes += BYTES_OF_COMMAND + inputBytes;
-    this.#waitForQuiet();
+    this.#quiet.refresh();
     if (max === 0) return;
-    const place = this.#placeOf(cwd, env, max);
+    const there = this.#places.get(cwd);
+    const place = there?.env === env ? there : this.#enter({ cwd, env }, there?.commands);
+    place.max = max;
     this.#used.add(place);
     const start = { command, args, extraEnv };
     const key = commandKeyOf(start);
@@ -84,7 +87,7 @@ export class Bursts {
   /** Does something in a directory once the burst is over. */
   later(cwd: string, work: () => void): void {
     this.#waiting.push({ cwd, work });
-    this.#waitForQuiet();
+    this.#quiet.refresh();
   }
 
   /** Holds no more commands in a directory. */
@@ -93,13 +96,11 @@ export class Bursts {
     this.#waiting = this.#waiting.filter((each) => each.cwd !== cwd);
   }
 
-  #placeOf(cwd: string, env: StartOptions['env'], max: number): Place {
-    const known = this.#places.get(cwd);
-    if (known?.env === env) return Object.assign(known, { max });
+  /** In the place of one with another environment, whose scripts may be other programs by this one. */
+  #enter({ cwd, env }: Pick<Place, 'cwd' | 'env'>, before?: Place['commands']): Place {
     const commands = new Map<string, Known>();
-    for (const [key, each] of known?.commands ?? [])
-      commands.set(key, { ...each, line: undefined });
-    const place = { cwd, env, max, commands, next: [] };
+    for (const [key, each] of before ?? []) commands.set(key, { ...each, line: undefined });
+    const place = { cwd, env, max: 0, commands, next: [] };
     this.#places.delete(cwd);
     this.#places.set(cwd, place);
     const [oldest = ''] = this.#places.keys();
@@ -107,34 +108,34 @@ export class Bursts {
     return place;
   }
 
-  #waitForQuiet(): void {
-    this.#quiet ??= setTimeout(() => {
-      const uses = this.#uses;
-      // A start makes this process wait, and what has come meanwhile is read after timers are due. It waits anew.
-      setImmediate(() => this.#uses === uses && this.#makeReady());
-    }, QUIET_MS);
-    this.#quiet.refresh();
-  }
-
-  #makeReady(): void {
+  async #makeReady(): Promise<void> {
+    const uses = this.#uses;
+    // A start makes this process wait, and what has come meanwhile is read after timers are due. It waits anew.
+    await setImmediate();
+    if (this.#uses !== uses) return;
     for (const { work } of this.#waiting.splice(0)) work();
     const used = [...this.#used];
     this.#used.clear();
     for (const place of used) endBurst(place);
-    this.#fill(used);
+    void this.#fill(used);
     if (this.#uncollectedBytes < MAX_UNCOLLECTED_BYTES) return;
     this.#uncollectedBytes = 0;
     globalThis.gc?.();
   }
 
   /** One at a time, so that a command that comes meanwhile does not wait for all of them. */
-  #fill([place, ...others]: readonly Place[]): void {
-    if (!place) return;
-    const isKnown = this.#places.get(place.cwd) === place;
-    const waits = isKnown && place.next.length > 0 && waitsAtGate(place);
-    if (waits === undefined) return void setTimeout(() => this.#fill([place, ...others]), QUIET_MS);
-    const hasMore = waits && holdNext(place, place.next);
-    setImmediate(() => this.#fill(hasMore ? [place, ...others] : others));
+  async #fill(places: readonly Place[]): Promise<void> {
+    for (const place of places) {
+      let hasMore = place.next.length > 0;
+      while (hasMore && this.#places.get(place.cwd) === place) {
+        const waits = waitsAtGate(place);
+        if (waits === undefined) await sleep(QUIET_MS);
+        else {
+          hasMore = waits && holdNext(place, place.next);
+          await setImmediate();
+        }
+      }
+    }
   }
 }
 

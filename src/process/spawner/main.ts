@@ -1,8 +1,8 @@
 import type { StartOptions } from '../command/execution.js';
 import { dropHeld, holdAtStdin, takeHeld } from '../command/heldCommands.js';
 import { killGroups } from '../command/processGroup.js';
-import type { ProcessGroup } from '../command/processTable.js';
 import { runCommand } from '../command/runCommand.js';
+import type { ProcessGroup } from '../command/processTable.js';
 import { Bursts } from './bursts.js';
 import {
   readFrames,
@@ -24,39 +24,50 @@ const aborts = new Map<number, AbortController>();
 const bursts = new Bursts();
 let watched: readonly ProcessGroup[] = [];
 
-readFrames(process.stdin, (message, bytes) => receive(message as ToSpawner, bytes), leave);
+const send: (message: FromSpawner, bytes?: Uint8Array) => void = writeFrame.bind(
+  undefined,
+  process.stdout,
+);
+
+/** What is done about each type of message. */
+const handlers: {
+  readonly [T in ToSpawner['type']]: (message: Message<T>, bytes: Buffer) => unknown;
+} = {
+  run,
+  expect,
+  share({ id, what }, bytes) {
+    if (what === 'input') inputs.set(id, bytes);
+    else environments.set(id, JSON.parse(bytes.toString()) as Environment);
+  },
+  forget({ id }) {
+    inputs.delete(id);
+    environments.delete(id);
+  },
+  abort({ id }) {
+    aborts.get(id)?.abort();
+  },
+  drop({ cwd }) {
+    bursts.forget(cwd);
+    dropHeld(cwd);
+  },
+  watch({ groups }) {
+    watched = groups.map((group) => ({ ...group, pipes: [], startedAt: -Infinity }));
+  },
+  ping() {
+    send({ type: 'alive' });
+  },
+};
+
+function receive<T extends ToSpawner['type']>(message: Message<T>, bytes: Buffer): void {
+  handlers[message.type](message, bytes);
+}
+
+readFrames(process.stdin, receive, leave);
 for (const event of ['end', 'error', 'close']) process.stdin.once(event, leave);
 // An error on stdout is ignored: where the host is gone, stdin ends as well, and messages before that are still
 // handled.
 process.stdout.on('error', () => undefined);
 send({ type: 'alive' });
-
-function receive(message: ToSpawner, bytes: Buffer): void {
-  switch (message.type) {
-    case 'share':
-      if (message.what === 'input') inputs.set(message.id, bytes);
-      else environments.set(message.id, JSON.parse(bytes.toString()) as Environment);
-      return;
-    case 'forget':
-      inputs.delete(message.id);
-      environments.delete(message.id);
-      return;
-    case 'run':
-      return void run(message, bytes);
-    case 'abort':
-      return aborts.get(message.id)?.abort();
-    case 'expect':
-      return expect(message);
-    case 'drop':
-      bursts.forget(message.cwd);
-      return void dropHeld(message.cwd);
-    case 'watch':
-      watched = message.groups.map((group) => ({ ...group, pipes: [], startedAt: -Infinity }));
-      return;
-    case 'ping':
-      send({ type: 'alive' });
-  }
-}
 
 /** The host has ended. */
 function leave(): void {
@@ -95,8 +106,4 @@ function expect({ id, start: sent, max }: Message<'expect'>): void {
 
 function environmentOf({ env }: { env: SharedId }): Environment {
   return environments.get(env) ?? {};
-}
-
-function send(message: FromSpawner, bytes?: Uint8Array): void {
-  writeFrame(process.stdout, message, bytes);
 }

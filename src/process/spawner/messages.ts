@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { StartOptions } from '../command/execution.js';
 import type { ProcessGroup } from '../command/processTable.js';
-import type { CommandOptions, CommandOutcome } from '../command/runCommand.js';
+import type { CommandOptions, CommandOutcome } from '../command/outcome.js';
 
 /** What is large and used more than once is sent once, and named by a number until it is forgotten. */
 export type SharedId = number;
@@ -68,8 +68,12 @@ const PREFIX_BYTES = 8;
 
 const NO_BYTES = Buffer.alloc(0);
 
-/** Writes a message as JSON, and behind it bytes that are passed on as they are. */
+/**
+ * Writes a message as JSON, and behind it bytes that are passed on as they are. To nobody where the other end is known to be
+ * gone.
+ */
 export function writeFrame(stream: Writable, message: object, bytes: Uint8Array = NO_BYTES): void {
+  if (!stream.writable) return;
   const text = Buffer.from(JSON.stringify(message));
   const prefix = Buffer.allocUnsafe(PREFIX_BYTES);
   prefix.writeUInt32LE(text.byteLength, 0);
@@ -86,11 +90,12 @@ const MAX_COPIED_BYTES = 65_536;
 /**
  * Reads what `writeFrame` has written.
  *
+ * @param onFrame called with what the other end is known to send, which is not checked
  * @param onBroken called for what cannot be read, or handled, or is too long; what comes after it is dropped
  */
 export function readFrames(
   stream: Readable,
-  onFrame: (message: unknown, bytes: Buffer) => void,
+  onFrame: (message: never, bytes: Buffer) => void,
   onBroken: () => void,
 ): void {
   let chunks: Buffer[] = [];
@@ -107,7 +112,7 @@ export function readFrames(
         const text = all.toString('utf8', PREFIX_BYTES, bytesAt);
         const bytes = all.subarray(bytesAt, needed);
         all = all.subarray(needed);
-        onFrame(JSON.parse(text), bytes);
+        onFrame(JSON.parse(text) as never, bytes);
       }
     } catch {
       stream.off('data', hear).resume();

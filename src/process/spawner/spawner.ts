@@ -1,8 +1,8 @@
 import path from 'node:path';
 import type { StartOptions } from '../command/execution.js';
 import type { ProcessGroup } from '../command/processTable.js';
-import type { CommandOptions, CommandOutcome } from '../command/runCommand.js';
-import { inheritedState, RUN_ID } from '../command/startCommand.js';
+import type { CommandOptions, CommandOutcome } from '../command/outcome.js';
+import { inheritedState, RUN_ID } from '../command/runningCommand.js';
 import { SpawnerProcess } from './spawnerProcess.js';
 
 /** Ms without a command after which the process is ended. */
@@ -38,7 +38,7 @@ export function runInSpawner(
   const spawner = readySpawner();
   const isLarge = options.input.byteLength > MAX_SENT_BYTES;
   if (!spawner || isLarge || options.signal?.aborted) return undefined;
-  waitForIdleness();
+  idle?.refresh();
   return spawner.run(options);
 }
 
@@ -54,6 +54,10 @@ export function readySpawner(): SpawnerProcess | undefined {
  * @returns whether it was started now, and knows of no command yet
  */
 export function prepareSpawner(user: object): boolean {
+  return !(users.has(user) && readySpawner()) && useSpawner(user);
+}
+
+function useSpawner(user: object): boolean {
   if (failedStarts >= MAX_FAILED_STARTS || !IS_NODE) return false;
   if (!users.has(user)) userCount += 1;
   users.add(user);
@@ -109,7 +113,8 @@ export function unwatchGroup(group: ProcessGroup): void {
 function startSpawner(): SpawnerProcess | undefined {
   try {
     const spawner = new SpawnerProcess(stateOfHost(), forgetLost);
-    waitForIdleness();
+    clearTimeout(idle);
+    idle = setTimeout(endWhereIdle, IDLE_MS).unref();
     if (watched.size > 0) spawner.watch([...watched]);
     return spawner;
   } catch {
@@ -118,12 +123,9 @@ function startSpawner(): SpawnerProcess | undefined {
   }
 }
 
-function waitForIdleness(): void {
-  clearTimeout(idle);
-  idle = setTimeout(() => {
-    if (watched.size > 0 || current?.isUsed) waitForIdleness();
-    else endWhenIdle();
-  }, IDLE_MS).unref();
+function endWhereIdle(): void {
+  if (watched.size > 0 || current?.isUsed) idle?.refresh();
+  else endWhenIdle();
 }
 
 function endUnlessUsed(): void {

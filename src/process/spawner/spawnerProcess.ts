@@ -6,10 +6,10 @@ import { assertDescriptorHeadroom } from '../../util/descriptors.js';
 import type { StartOptions } from '../command/execution.js';
 import { commandKeyOf } from '../command/heldCommands.js';
 import { COMMAND_TIMINGS } from '../command/limits.js';
-import { letPendingEventsThrough } from '../command/outputCollector.js';
+import { NOT_RUN, type CommandOptions, type CommandOutcome } from '../command/outcome.js';
 import { killGroups } from '../command/processGroup.js';
-import { NOT_RUN, type CommandOptions, type CommandOutcome } from '../command/runCommand.js';
-import { isDetached, newRunId, RUN_ID, setReferenced } from '../command/startCommand.js';
+import { letPendingEventsThrough } from '../command/reading.js';
+import { isDetached, newRunId, RUN_ID, setReferenced } from '../command/runningCommand.js';
 import {
   readFrames,
   writeFrame,
@@ -35,11 +35,9 @@ const MAX_SHARED = 16;
 /** It waits more than it works: no code is compiled for speed, and what is left over is collected early. */
 const SMALL = ['--no-opt', '--no-sparkplug', '--max-semi-space-size=1', '--expose-gc'];
 
-/** What became of a command: its outcome, or `undefined` where it was lost before it was started. */
-type Settle = (outcome: CommandOutcome | undefined) => void;
-
+/** A command whose outcome is owed: `undefined` where it was lost before it was started. */
 interface Pending {
-  readonly settle: Settle;
+  readonly settle: (outcome: CommandOutcome | undefined) => void;
   runId: string;
   readonly startedAt: number;
   readonly answerBy: number;
@@ -61,6 +59,7 @@ export class SpawnerProcess {
   #isLeaving = false;
   #isLost = false;
   readonly #subprocess: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #send: (message: ToSpawner, bytes?: Uint8Array) => void;
   readonly #pending = new Map<number, Pending>();
   readonly #prestarted = new Map<string, Prestarted>();
   /** Environments, and large inputs of events that are not over. */
@@ -93,11 +92,8 @@ export class SpawnerProcess {
     });
     const { stdin, stdout } = this.#subprocess;
     for (const pipe of [stdin, stdout]) pipe.on('error', ignore);
-    readFrames(
-      stdout,
-      (message, bytes) => this.#receive(message as FromSpawner, bytes),
-      () => this.#failAll('wrote what cannot be read'),
-    );
+    this.#send = writeFrame.bind(undefined, stdin);
+    readFrames(stdout, this.#receive, () => this.#failAll('wrote what cannot be read'));
     this.#subprocess.once('error', (error) => this.#failAll(error.message));
     this.#subprocess.once('close', (code, signal) =>
       this.#failAll(`ended with ${signal ?? `exit code ${code}`}`),
@@ -115,25 +111,26 @@ export class SpawnerProcess {
   }
 
   /** Resolves to `undefined` where it was lost before it has started anything. */
-  run({ env, input, signal, start: _start, held: _held, ...command }: CommandOptions) {
+  async run({ env, input, signal, start: _start, held: _held, ...command }: CommandOptions) {
     const id = ++this.#sent;
     const runId = newRunId(this.runId);
     const isLarge = input.byteLength > MAX_INLINE_BYTES;
     const shared = isLarge ? this.#share(input, 'input', () => input) : undefined;
     const sent = { ...this.#toBeSent({ ...command, env }, runId), input: shared };
-    return new Promise<CommandOutcome | undefined>((resolve) => {
-      const abort = () => this.#send({ type: 'abort', id });
-      const settle: Settle = (outcome) => {
-        signal?.removeEventListener('abort', abort);
-        resolve(outcome);
-      };
-      const startedAt = performance.now();
-      const answerBy = startedAt + command.timeoutMs + COMMAND_TIMINGS.answerMs;
-      this.#addPending(id, { settle, runId, startedAt, answerBy, isTaken: false });
-      this.#send({ type: 'run', id, command: sent }, isLarge ? undefined : input);
-      if (signal) setMaxListeners(0, signal);
-      signal?.addEventListener('abort', abort, { once: true });
+    this.#send({ type: 'run', id, command: sent }, isLarge ? undefined : input);
+    const abort = () => this.#send({ type: 'abort', id });
+    if (signal) setMaxListeners(0, signal);
+    signal?.addEventListener('abort', abort, { once: true });
+    // These alone keep the host alive meanwhile.
+    this.#pings ??= setInterval(() => void this.#ping(), PING_MS);
+    if (this.#pending.size === 0) this.#silences = 0;
+    const startedAt = performance.now();
+    const answerBy = startedAt + command.timeoutMs + COMMAND_TIMINGS.answerMs;
+    const outcome = await new Promise<CommandOutcome | undefined>((settle) => {
+      this.#pending.set(id, { settle, runId, startedAt, answerBy, isTaken: false });
     });
+    signal?.removeEventListener('abort', abort);
+    return outcome;
   }
 
   /**
@@ -181,14 +178,6 @@ export class SpawnerProcess {
     this.#subprocess.kill('SIGCONT');
   }
 
-  #addPending(id: number, owed: Pending): void {
-    this.#pending.set(id, owed);
-    if (this.#pings) return;
-    this.#silences = 0;
-    // This alone keeps the host alive meanwhile.
-    this.#pings = setInterval(() => void this.#ping(), PING_MS);
-  }
-
   #settlePending(): void {
     clearInterval(this.#pings);
     this.#pings = undefined;
@@ -213,16 +202,11 @@ export class SpawnerProcess {
     return isOverdue ? 'did not tell of its end' : undefined;
   }
 
-  #receive(message: FromSpawner, bytes: Buffer): void {
+  readonly #receive = (message: FromSpawner, bytes: Buffer): void => {
     this.isUp = true;
     this.#silences = 0;
     if (message.type === 'alive') return;
-    if (message.type === 'gave-up') {
-      for (const [key, { id, onGivingUp }] of this.#prestarted) {
-        if (id === message.id && this.#prestarted.delete(key)) onGivingUp();
-      }
-      return;
-    }
+    if (message.type === 'gave-up') return this.#noteGivenUp(message.id);
     const owed = this.#pending.get(message.id);
     if (!owed) return;
     owed.isTaken = true;
@@ -232,6 +216,12 @@ export class SpawnerProcess {
     this.#pending.delete(message.id);
     if (this.#pending.size === 0) this.#settlePending();
     owed.settle(outcome);
+  };
+
+  #noteGivenUp(given: number): void {
+    for (const [key, { id, onGivingUp }] of this.#prestarted) {
+      if (id === given && this.#prestarted.delete(key)) onGivingUp();
+    }
   }
 
   /** Kills it, so that nothing is started any more of what it has not taken. */
@@ -262,14 +252,17 @@ export class SpawnerProcess {
 
   /** Sends what is used more than once, unless it is known there. Then that was used last, and is forgotten last. */
   #share(what: object, type: SharedType, write: () => Uint8Array): SharedId {
-    const known = this.#shared.get(what);
-    const id = known ?? ++this.#sent;
+    const id = this.#shared.get(what) ?? this.#shareFirst(type, write());
     this.#shared.delete(what);
     this.#shared.set(what, id);
-    if (known !== undefined) return id;
-    this.#send({ type: 'share', id, what: type }, write());
+    return id;
+  }
+
+  #shareFirst(what: SharedType, bytes: Uint8Array): SharedId {
+    const id = ++this.#sent;
+    this.#send({ type: 'share', id, what }, bytes);
     const [oldest] = this.#shared.keys();
-    if (oldest && this.#shared.size > MAX_SHARED) this.#forget(oldest);
+    if (oldest && this.#shared.size === MAX_SHARED) this.#forget(oldest);
     return id;
   }
 
@@ -277,11 +270,6 @@ export class SpawnerProcess {
   #forget(what: object): void {
     const id = this.#shared.get(what);
     if (this.#shared.delete(what) && id !== undefined) this.#send({ type: 'forget', id });
-  }
-
-  #send(message: ToSpawner, bytes?: Uint8Array): void {
-    const { stdin } = this.#subprocess;
-    if (stdin.writable) writeFrame(stdin, message, bytes);
   }
 }
 
