@@ -96,14 +96,22 @@ const session = new inspector.Session();
 session.connect();
 await session.post('Profiler.enable');
 await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
-await session.post('Profiler.takePreciseCoverage');
-await covered(spawner);
-await call();
-const inHost = (await session.post('Profiler.takePreciseCoverage')).result;
-// What is made ready after a call belongs to it.
-await setTimeout(300);
-const inSpawner = await covered(spawner);
+/** Where others use the machine, a hook may come before what was to be held for it. That is not the way it should go. */
+const MEASURED_CALLS = 5;
+let way;
+for (let measured = 0; measured < MEASURED_CALLS; measured += 1) {
+  await session.post('Profiler.takePreciseCoverage');
+  await covered(spawner);
+  await call();
+  const inHost = (await session.post('Profiler.takePreciseCoverage')).result;
+  // What is made ready after a call belongs to it.
+  do await setTimeout(300);
+  while (!holdsAny());
+  const found = wayOf([...inHost, ...(await covered(spawner))]);
+  if (!way || found.lines < way.lines) way = found;
+}
 clearInterval(alive);
+process.stdout.write(`${JSON.stringify(way, null, 2)}\n`, () => process.exit(0));
 
 function holdsAny() {
   const { pid } = readySpawner() ?? {};
@@ -121,29 +129,29 @@ async function covered(connection) {
   }
 }
 
-/** In either process: a function that runs in both counts once. */
-const ranByFile = new Map();
-for (const { url, functions } of [...inHost, ...inSpawner]) {
-  const file = url.startsWith('file:') ? path.relative(home, fileURLToPath(url)) : '..';
-  if (file.startsWith('..') || file.startsWith('node_modules') || file.endsWith('.cjs')) continue;
-  const ran = ranByFile.get(file) ?? new Map();
-  for (const { functionName, ranges } of functions) {
-    const [{ count, startOffset, endOffset }] = ranges;
-    if (count > 0 && (functionName !== '' || startOffset > 0))
-      ran.set(`${startOffset}:${endOffset}`, ranges[0]);
+/** @param coverage of both processes: a function that runs in both counts once */
+function wayOf(coverage) {
+  const ranByFile = new Map();
+  for (const { url, functions } of coverage) {
+    const file = url.startsWith('file:') ? path.relative(home, fileURLToPath(url)) : '..';
+    if (file.startsWith('..') || file.startsWith('node_modules') || file.endsWith('.cjs')) continue;
+    const ran = ranByFile.get(file) ?? new Map();
+    for (const { functionName, ranges } of functions) {
+      const [{ count, startOffset, endOffset }] = ranges;
+      if (count > 0 && (functionName !== '' || startOffset > 0))
+        ran.set(`${startOffset}:${endOffset}`, ranges[0]);
+    }
+    if (ran.size > 0) ranByFile.set(file, ran);
   }
-  if (ran.size > 0) ranByFile.set(file, ran);
+  const rows = [...ranByFile].map(([file, ran]) => {
+    const text = readFileSync(path.join(home, file), 'utf8');
+    const lineAt = (offset) => text.slice(0, offset).split('\n').length;
+    const lines = new Set();
+    for (const { startOffset, endOffset } of ran.values()) {
+      for (let line = lineAt(startOffset); line <= lineAt(endOffset); line++) lines.add(line);
+    }
+    return { file: file.replace(/\.js$/u, '.ts'), functions: ran.size, lines: lines.size };
+  });
+  const sum = (key) => rows.reduce((total, row) => total + row[key], 0);
+  return { rows, files: rows.length, functions: sum('functions'), lines: sum('lines') };
 }
-
-const rows = [...ranByFile].map(([file, ran]) => {
-  const text = readFileSync(path.join(home, file), 'utf8');
-  const lineAt = (offset) => text.slice(0, offset).split('\n').length;
-  const lines = new Set();
-  for (const { startOffset, endOffset } of ran.values()) {
-    for (let line = lineAt(startOffset); line <= lineAt(endOffset); line++) lines.add(line);
-  }
-  return { file: file.replace(/\.js$/u, '.ts'), functions: ran.size, lines: lines.size };
-});
-const sum = (key) => rows.reduce((total, row) => total + row[key], 0);
-const way = { rows, files: rows.length, functions: sum('functions'), lines: sum('lines') };
-process.stdout.write(`${JSON.stringify(way, null, 2)}\n`, () => process.exit(0));
