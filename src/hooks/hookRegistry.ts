@@ -156,8 +156,13 @@ export class HookRegistry {
     return this.#entries;
   }
 
-  /** Whether any hook of an event may run. */
+  /**
+   * Whether any hook of an event may run.
+   *
+   * @throws HookRegistryNotInitializedError
+   */
   hasHooksFor(event: HookEventName): boolean {
+    if (!this.#entries) throw new HookRegistryNotInitializedError();
     for (const entry of this.#planned) {
       if (entry.eventName === event && entry.enabled) return true;
     }
@@ -213,7 +218,10 @@ export class HookRegistry {
     return { ...entry, config };
   }
 
-  /** Why a hook must not be started now, as the end of "The hook …". */
+  /**
+   * Why a hook must not be started now, as the end of "The hook …". Only looks: nothing is switched off, and nobody
+   * warned. A `HookRunner` is given `enforceConsent` beside it, which does both where a hook is to start.
+   */
   findObjection(config: CommandHookConfig): string | undefined | Promise<string | undefined> {
     return config.scope === 'project'
       ? this.#gate.findObjection(config, () => undefined)
