@@ -103,7 +103,7 @@ export const eventTable = {
     },
     answers: context,
     matchOn: toolNameOf,
-    momentOf: ({ toolResponse }) => (hasFailed(toolResponse) ? 'failed' : undefined),
+    momentOf: ({ toolResponse }) => (isFailure(toolResponse) ? 'failed' : undefined),
     canBlock: false,
     withhold: (reason) => ({ foreign: { toolOutput: { text: reason, isDenial: true } } }),
     merge: 'or',
@@ -273,7 +273,7 @@ function toolNameOf({ toolName }: { readonly toolName: string }): string {
 }
 
 /** A command that ends with another exit code than 0 has failed, though that is not an error of the tool. */
-function hasFailed({ error, metadata }: ToolResult | Record<string, unknown>) {
+function isFailure({ error, metadata }: ToolResult | Record<string, unknown>) {
   const exitCode = isRecord(metadata) ? metadata['exitCode'] : undefined;
   return Boolean(error) || (typeof exitCode === 'number' && exitCode !== 0);
 }

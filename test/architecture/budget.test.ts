@@ -6,22 +6,22 @@ import { findNodes, listFiles, readSource } from '../requirements/syntax.js';
  * what it buys.
  */
 const LINES: Readonly<Record<string, number>> = {
-  middleware: 2030,
+  middleware: 2060,
   'src/config': 1040,
   'src/context.ts src/compose.ts src/stack.ts src/middlewareGuard.ts': 730,
-  'src/core': 1180,
-  'src/dialects': 1990,
-  'src/hooks': 2320,
+  'src/core': 1200,
+  'src/dialects': 2000,
+  'src/hooks': 2330,
   'src/process': 3800,
-  'src/protocol': 2590,
-  'src/run': 1550,
+  'src/protocol': 2610,
+  'src/run': 1560,
   'src/shell': 270,
   'src/tools src/confirmation-bus': 220,
   'src/trace': 1120,
   'src/trust': 1700,
   'src/util': 1850,
 };
-const ALL = 22_350;
+const ALL = 22_450;
 
 const filesOf = (room: string): string[] =>
   listFiles(...room.split(' ').map((part) => (part.endsWith('.ts') ? part : `${part}/**/*.ts`)));

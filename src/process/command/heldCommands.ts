@@ -93,7 +93,7 @@ function isUnchanged({ execution }: HoldableCommand, options: StartOptions): boo
 }
 
 /** Lets a command go that was taken; `undefined` where it has died meanwhile. */
-export async function release(command: HeldCommand): Promise<RunningCommand | undefined> {
+export async function releaseHeld(command: HeldCommand): Promise<RunningCommand | undefined> {
   const { subprocess, running, gate } = command;
   running.setReferenced(true);
   if (!gate) {

@@ -1,5 +1,5 @@
 import type { StartOptions } from './execution.js';
-import { dropHeld, release, takeHeld, type HeldCommand } from './heldCommands.js';
+import { dropHeld, releaseHeld, takeHeld, type HeldCommand } from './heldCommands.js';
 import { COMMAND_TIMINGS, type CommandTimings } from './limits.js';
 import {
   collectOutput,
@@ -95,7 +95,7 @@ export async function runCommand(
   if (signal?.aborted) return { ...NOT_RUN, ending: 'aborted' };
   try {
     const { held = takeHeld(options) } = options;
-    const ahead = held && (await release(held));
+    const ahead = held && (await releaseHeld(held));
     if (ahead) {
       enterRoom();
       const outcome = await superviseCommand(ahead, options, timings, startedAt);
