@@ -53,7 +53,7 @@ export function readBeforeModel(
 ): BeforeModelHookResult {
   const output = fired.aggregated.finalOutput;
   if (!(output instanceof BeforeModelHookOutput)) return { blocked: false };
-  const decision = readDecision(fired);
+  const decision = readModelDecision(fired);
   if (decision.blocked) return { ...decision, syntheticResponse: output.getSyntheticResponse() };
   const changed = output.applyLLMRequestModifications(request);
   const modifiedRequest = changed === request ? undefined : changed;
@@ -61,7 +61,7 @@ export function readBeforeModel(
 }
 
 /** Whether BeforeModel hooks refuse a request. It counts also where the rest of what they said cannot be read. */
-export function readDecision(fired: ProcessedHookResult): BeforeModelHookResult {
+export function readModelDecision(fired: ProcessedHookResult): BeforeModelHookResult {
   const output = fired.aggregated.finalOutput;
   const blocked = fired.shouldStop || output?.isBlockingDecision() === true;
   const reason = blocked ? output?.getEffectiveReason() : undefined;

@@ -45,10 +45,16 @@ export interface Planner {
   createExecutionPlan(event: HookEventName, context?: PlanContext): HookExecutionPlan | null;
 }
 
-/** Second stage: finds the hooks to run. Nothing to run → the rest of the stack does not run. */
-export function planner(plans: Planner) {
+/**
+ * Second stage: finds the hooks to run. Nothing to run → the rest of the stack does not run.
+ *
+ * @param isAlone whether no custom middleware stands before it. Only then can a plan that is already there be trusted:
+ *   anybody else's could leave guards out. Default false
+ */
+export function planner(plans: Planner, isAlone = false) {
   return async function planner(ctx: AnyHookContext, next: Next): Promise<void> {
-    ctx.plan ??= plans.createExecutionPlan(ctx.event, planContext(ctx));
+    const plan = isAlone ? ctx.plan : undefined;
+    ctx.plan = plan ?? plans.createExecutionPlan(ctx.event, planContext(ctx));
     if (ctx.plan) await next();
   };
 }

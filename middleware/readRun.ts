@@ -100,7 +100,11 @@ export function ageOf({ isNew }: NonNullable<CommandOutcome['kept']>): ProcessAg
 export function toResult(ended: Ended, reading: Reading, options: Telling): HookExecutionResult {
   const { hook, event, outcome } = ended;
   const { read, failure, isAnswer } = reading;
-  const hasEnded = outcome?.ending === 'exit' || outcome?.ending === 'signal';
+  const hasEnded =
+    outcome?.ending === 'exit' ||
+    outcome?.ending === 'signal' ||
+    // A process that was to stay, and ended at its start.
+    (outcome?.ending === 'broken' && outcome.exitCode !== null);
   const result: HookExecutionResult = {
     hookConfig: hook,
     eventName: event,
@@ -125,6 +129,7 @@ function whyOf(
   { read, failure }: Reading,
   { environment }: Telling,
 ): string | undefined {
+  if (outcome?.ending === 'broken') return explainStderr(outcome, environment);
   if (outcome?.ending !== 'exit') return failure?.advice;
   if (outcome.exitCode !== 0) return explainStderr(outcome, environment);
   const isMisread = !failure && read.unreadable !== undefined;

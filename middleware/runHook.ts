@@ -47,7 +47,10 @@ export interface RunOptions extends HookPlace {
   readonly facts?: CallFacts | undefined;
   /** Stands next to the process of each hook: sees what it reads and how it ends, as they are. */
   readonly probe?: Middleware<HookRun>;
-  /** Why a hook of a project must not start, as the end of "The hook …". */
+  /**
+   * Why a hook of a project must not start, as the end of "The hook …". Asked before a start ahead of its event as well.
+   * Whoever objects tells the user.
+   */
   readonly findObjection?: FindObjection;
   /**
    * The same for a hook of a project that is to start now: switches it off where the objection lasts. Without it,

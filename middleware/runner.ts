@@ -69,7 +69,12 @@ export class HookRunner {
     this.#options = { ahead: new StartAhead(given), ...given };
   }
 
-  /** Runs one hook. */
+  /**
+   * Runs one hook.
+   *
+   * @param facts of the call, which hooks of other agents read beside the input: what `callFactsOf` takes from the
+   *   payload. Without them, those hooks get no `tool_use_id` and no `duration_ms`
+   */
   executeHook(
     hookConfig: CommandHookConfig,
     eventName: HookEventName,
@@ -84,6 +89,7 @@ export class HookRunner {
   /**
    * Runs all hooks at once on the same input.
    *
+   * @param facts as for `executeHook`
    * @returns one result per hook, in the given order
    */
   async executeHooksParallel(
@@ -108,6 +114,7 @@ export class HookRunner {
    * Runs hooks one after the other. What a healthy hook changed is what the next one reads; a block or a stop ends
    * the chain, that of a project's hook for the project's others.
    *
+   * @param facts as for `executeHook`
    * @returns one result for each hook that ran
    */
   async executeHooksSequential(
@@ -165,7 +172,7 @@ export class HookRunner {
    */
   prepare(hookConfigs: readonly CommandHookConfig[], input: SessionFields): void {
     this.#options.ahead.prepare(hookConfigs, input);
-    // Of the others, `prepare` starts those that say so.
+    // `ahead.prepare` starts those of the ordinary hooks that say `prestart`, and none of the persistent ones.
     this.#options.ahead.prestart(
       hookConfigs.filter(({ persistent }) => persistent),
       input,

@@ -21,9 +21,8 @@ type Specific = Readonly<Record<string, unknown>>;
 
 /**
  * Merges outputs of hooks of several scopes: first within each scope by the event's strategy, then from the least to
- * the most trusted scope, so that less trusted hooks can only tighten. Texts that are read beside the result add up in
- * plan order, and so does what is neither
- * of both.
+ * the most trusted scope, so that less trusted hooks can only tighten. All else is merged in plan order, as texts that are
+ * read beside the result are.
  *
  * @param inPlanOrder the same, merged without a look at scopes
  */

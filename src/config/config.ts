@@ -277,7 +277,7 @@ export class Config implements HookHost {
     return (this.#modelStack ??= this.#build('model', this.getModelStages()));
   }
 
-  /** What its hooks do in it. */
+  /** The stages of this stack: where hooks are asked about a model call, and the call itself. */
   getModelStages(): ModelStages {
     return modelStages(this.#fire, {
       skipIdle: (event) => skipIdle(this, event),

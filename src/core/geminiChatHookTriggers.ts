@@ -6,7 +6,7 @@ import { fireHook } from '../hooks/fireHook.js';
 import {
   readAfterModel,
   readBeforeModel,
-  readDecision,
+  readModelDecision,
   readToolSelection,
   type AfterModelHookResult,
   type BeforeModelHookResult,
@@ -29,7 +29,7 @@ export async function fireBeforeModelHook(
   const fired = await fireHook(config, HookEventName.BeforeModel, { llmRequest }, options);
   if (!fired) return { blocked: false };
   const read = () => readBeforeModel(fired, llmRequest);
-  return readOrWarn(HookEventName.BeforeModel, config, read, readDecision(fired));
+  return readOrWarn(HookEventName.BeforeModel, config, read, readModelDecision(fired));
 }
 
 /** Fires AfterModel on a complete response. Never rejects; without a change, the same response. */

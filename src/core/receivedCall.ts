@@ -90,12 +90,10 @@ class ReceivedHooks {
       : this.#fireAfter(payload as AfterTool);
 
   async #fireBefore({ toolInput }: BeforeTool): Promise<ProcessedHookResult> {
-    const { received, options, before } = this;
+    const { received, options } = this;
     const payload = { ...received.payload, toolInput };
     const verdict = await decideReceived(this.config, { ...received, payload }, options);
-    // Whoever is asked anew, as somebody changed the arguments, takes no question back.
-    const isAsked = before.kind === 'ask' && (verdict.kind === 'none' || verdict.kind === 'allow');
-    this.before = isAsked ? { ...verdict, kind: 'ask', reason: before.reason } : verdict;
+    this.before = joinVerdicts(this.before, verdict);
     return asFired(HookEventName.BeforeTool, verdict, {
       ...(verdict.kind === 'block' && { decision: 'deny', reason: reasonOfVerdict(verdict) }),
       ...(verdict.input && inputOf(toolInput, verdict.input)),
@@ -140,6 +138,27 @@ class ReceivedHooks {
     if (added) return { ...decided, context: [...(decided.context ?? []), added] };
     return { ...decided, output: { text, isDenial: ended.error !== undefined } };
   }
+}
+
+/**
+ * One verdict of what hooks said about the arguments as the model gave them, and then about those that a middleware
+ * made of them. A question stays, whatever hooks say of the changed arguments, unless they refuse the call.
+ */
+function joinVerdicts(first: ReplyVerdict, second: ReplyVerdict): ReplyVerdict {
+  const isAsked = first.kind === 'ask' && (second.kind === 'none' || second.kind === 'allow');
+  return {
+    ...second,
+    ...(isAsked && { kind: 'ask', reason: first.reason }),
+    context: distinct(first.context, second.context),
+    forUser: distinct(first.forUser, second.forUser),
+    isHidden: first.isHidden === true || second.isHidden === true,
+    hasFailed: first.hasFailed === true || second.hasFailed === true,
+  };
+}
+
+/** All of both, each once. */
+function distinct(first: readonly string[] = [], second: readonly string[] = []): string[] {
+  return [...new Set([...first, ...second])];
 }
 
 /** What the stages of the call apply of a verdict. */

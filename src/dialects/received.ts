@@ -27,12 +27,13 @@ export interface Received<E extends HookEventName = HookEventName> {
 export interface ReplyVerdict {
   /** `allow`: whoever said so speaks for the user. What nobody objects to is `none`. */
   readonly kind: 'none' | 'allow' | 'ask' | 'block' | 'stop';
+  /** Why, unless it is `none`: what is to be read then belongs into `context` or `forUser`. */
   readonly reason?: string | undefined;
   /** Why hooks block an event that nothing can block, unless that has been told already. */
   readonly unheard?: string | undefined;
   /** The arguments of a tool by our names, all of them, where hooks changed them. */
   readonly input?: Readonly<Record<string, unknown>> | undefined;
-  /** What takes the place of a tool's result. */
+  /** What takes the place of a tool's result; it counts at the events after a tool alone. */
   readonly output?: ToolOutput | undefined;
   /** What the model is to read. */
   readonly context?: readonly string[];

@@ -1,6 +1,6 @@
 import { formatPath, type AnyCheck } from '../util/checks.js';
 import { isRecord } from '../util/records.js';
-import type { DialectName, HookEventName } from '../protocol/types.js';
+import { DIALECT_NAMES, HookEventName, type DialectName } from '../protocol/types.js';
 import { events } from '../protocol/events.js';
 import { llmRequest, llmResponse } from '../protocol/modelChecks.js';
 import { DEFAULT_BLOCK_REASON, DEFAULT_STOP_REASON } from '../protocol/hookOutput.js';
@@ -36,8 +36,13 @@ export class UnreadableEvent extends Error {
  *
  * @returns `undefined` for an event of the agent that is none of ours
  * @throws UnreadableEvent
+ * @throws TypeError for a dialect that does not exist
  */
 export function receive(name: DialectName, json: unknown): Received | undefined {
+  if (!DIALECT_NAMES.includes(name)) {
+    const known = DIALECT_NAMES.map((each) => JSON.stringify(each)).join(', ');
+    throw new TypeError(`There is no dialect ${JSON.stringify(name)}; the dialects are: ${known}`);
+  }
   const spoken = dialects[name];
   const { agent } = spoken;
   if (!isRecord(json)) throw new UnreadableEvent(`${agent} sent no JSON object`);
@@ -108,7 +113,10 @@ export function refusedVerdict({ event }: Received, reason: string): ReplyVerdic
 }
 
 /** Puts a verdict into the format of the agent that sent the event. */
-export function reply(received: Received, verdict: ReplyVerdict): Reply {
+export function reply(received: Received, given: ReplyVerdict): Reply {
+  // Nothing else has a result that could be replaced, and a host's own verdict may hold any field.
+  const hasResult = received.event === HookEventName.AfterTool;
+  const verdict = hasResult ? given : { ...given, output: undefined };
   const spoken = dialects[received.dialect];
   const { answer } = sentEvent(spoken, received.theirEvent) ?? {};
   const { json, lost } = answer ? writeAnswer(spoken, answer, verdict, received) : NOTHING;

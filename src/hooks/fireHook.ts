@@ -91,16 +91,17 @@ export class HookEngine {
       isEnabled: host.getEnableHooks.bind(host),
       hasHooksFor: (event: HookEventName) => registry.known.events.has(event),
     };
+    const isWatched = registrations.some(standsOutsideOfPlanner);
     const inOrder = {
       enablementGate: enablementGate(gate),
-      planner: planner(stages.plans),
+      planner: planner(stages.plans, !isWatched),
       translator: translator(host),
       runner: runner(stages.hooks),
       aggregator: aggregator(stages.outputs),
     };
     return {
       stack: buildStack('hook', inOrder, registrations, logger),
-      isWatched: registrations.some(standsOutsideOfPlanner),
+      isWatched,
       isOwn: registrations.length === 0 && stages.outputs.aggregateResults === aggregateResults,
     };
   }

@@ -156,6 +156,16 @@ export class HookRegistry {
   }
 
   /**
+   * Whether any hook of an event may run.
+   *
+   * @throws HookRegistryNotInitializedError
+   */
+  hasHooksFor(event: HookEventName): boolean {
+    this.getAllHooks();
+    return this.known.events.has(event);
+  }
+
+  /**
    * Switches hooks on or off by identity (name, else command) until the next reload.
    *
    * @returns how many hooks have that identity
@@ -204,7 +214,10 @@ export class HookRegistry {
     return { ...entry, config };
   }
 
-  /** Why a hook must not be started now, as the end of "The hook …". */
+  /**
+   * Why a hook must not be started now, as the end of "The hook …". Only looks: nothing is switched off, and nobody
+   * warned. A `HookRunner` is given `enforceConsent` beside it, which does both where a hook is to start.
+   */
   findObjection(config: CommandHookConfig): string | undefined | Promise<string | undefined> {
     return config.scope === 'project'
       ? this.#gate.findObjection(config, () => undefined)

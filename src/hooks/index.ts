@@ -1,5 +1,5 @@
 export { HookPipelineError, HookRegistryNotInitializedError } from './errors.js';
-export { createHookOutput } from '../protocol/events.js';
+export { callFactsOf, createHookOutput, type CallFacts } from '../protocol/events.js';
 export { HookAggregator } from './hookAggregator.js';
 export { HookEventHandler } from './hookEventHandler.js';
 export type { HookGate, HookHost } from './host.js';

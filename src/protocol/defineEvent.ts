@@ -27,7 +27,7 @@ export interface FieldHandling {
 export type EventFieldTable = Readonly<Record<string, EventField>>;
 
 /** What hooks may say of an event in `hookSpecificOutput`, with its words: the fields that have an effect there. */
-export type AnswerWords = { readonly [K in keyof SpecificAnswer]?: string };
+export type AnswerFieldWords = { readonly [K in keyof SpecificAnswer]?: string };
 
 /** How the outputs of several hooks become one; see `middleware/aggregator.ts`. */
 export type MergeStrategy = 'or' | 'replacement' | 'union';
@@ -107,7 +107,7 @@ type Flat<T> = { [K in keyof T]: T[K] };
 /** A row, typed by its own fields. */
 export function defineEvent<
   Table extends EventFieldTable,
-  Answers extends AnswerWords,
+  Answers extends AnswerFieldWords,
   Facts extends object = object,
 >(row: EventRow<Table, Facts, Answers, PayloadOf<Table, Facts>, ReadOf<Table>>) {
   return row;

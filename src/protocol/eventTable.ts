@@ -100,7 +100,7 @@ export const eventTable = {
     },
     answers: context,
     matchOn: 'toolName',
-    momentOf: ({ toolResponse }) => (hasFailed(toolResponse) ? 'failed' : undefined),
+    momentOf: ({ toolResponse }) => (isFailure(toolResponse) ? 'failed' : undefined),
     canBlock: false,
     withhold: (reason) => ({ foreign: { toolOutput: { text: reason, isDenial: true } } }),
     merge: 'or',
@@ -266,7 +266,7 @@ function withField<T extends object, K extends keyof T>(given: T, name: K, value
 }
 
 /** A command that ends with another exit code than 0 has failed, though that is not an error of the tool. */
-function hasFailed({ error, metadata }: ToolResult | Record<string, unknown>) {
+function isFailure({ error, metadata }: ToolResult | Record<string, unknown>) {
   const exitCode = isRecord(metadata) ? metadata['exitCode'] : undefined;
   return Boolean(error) || (typeof exitCode === 'number' && exitCode !== 0);
 }

@@ -2,7 +2,7 @@ import { type, type Struct } from 'superstruct';
 import type { AnyCheck } from '../util/checks.js';
 import { isTooDeep, TOO_DEEP } from '../util/records.js';
 import type {
-  AnswerWords,
+  AnswerFieldWords,
   EventFieldTable,
   EventRow,
   FieldHandling,
@@ -34,7 +34,7 @@ interface Derived<E extends HookEventName> {
 
 /** Everything that differs between events. */
 export type EventDefinition<E extends HookEventName> = Derived<E> &
-  EventRow<EventFieldTable, object, AnswerWords, HookPayload<E>, HookEventInput<E>>;
+  EventRow<EventFieldTable, object, AnswerFieldWords, HookPayload<E>, HookEventInput<E>>;
 
 /** The table of events, with what follows from its rows. */
 export const events = Object.fromEntries(
@@ -109,11 +109,16 @@ export function findTooDeepField(fields: object): string | undefined {
   return deep && `${deep[0]} is ${TOO_DEEP}`;
 }
 
-/** Facts about a tool call that hooks of other agents read and ours do not: a payload, at events that have them. */
+/** Facts about a tool call that hooks of other agents read and ours do not: its id, and how long its tool took. */
 export type CallFacts = Readonly<
   Pick<HookPayload<HookEventName.BeforeTool>, 'callId' | 'canAsk'> &
     Pick<HookPayload<HookEventName.AfterTool>, 'durationMs'>
 >;
+
+/** The facts that a payload has, for a host that runs hooks by a `HookRunner` of its own. */
+export function callFactsOf<E extends HookEventName>(event: E, payload: HookPayload<E>): CallFacts {
+  return events[event].facts ? payload : {};
+}
 
 /** Whether a block prevents the operation: by the event, or as the agent means it for which the hook was written. */
 export function canPrevent(event: HookEventName, { foreign }: HookOutput): boolean {

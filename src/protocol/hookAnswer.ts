@@ -49,12 +49,19 @@ export interface ToolOutput {
 /** What hooks may say in `hookSpecificOutput`. Which of it has an effect, each event says for itself. */
 const specificChecks = {
   hookEventName: text,
+  /** Text that the model reads. */
   additionalContext: text,
+  /** Keys to merge over the tool's arguments. */
   tool_input: anyObject,
+  /** Another word for `decision`. */
   permissionDecision: oneOf('allow', 'approve', 'ask', 'block', 'deny'),
+  /** The reason of such a decision. */
   permissionDecisionReason: text,
+  /** Fields that override those of the request. */
   llm_request: llmRequest,
+  /** Texts that replace those of the answer; before the model is called, an answer in its place. */
   llm_response: llmResponse,
+  /** Which tools the model may call. */
   toolConfig,
 };
 

@@ -15,7 +15,7 @@ type Rows = typeof eventTable;
 export type HookEventTypes = {
   [E in keyof Rows]: {
     payload: PayloadOf<Rows[E]['fields'], Rows[E]['facts']>;
-    input: ReadOf<Rows[E]['fields']>;
+    input: EventInputs[E];
   };
 };
 
@@ -26,7 +26,7 @@ export type HookEventInput<E extends HookEventName> = HookEventTypes[E]['input']
 export type HookSpecificOutputs = {
   [E in keyof Rows]: keyof Rows[E]['answers'] extends never
     ? unknown
-    : { [K in keyof Rows[E]['answers'] & keyof SpecificAnswer]?: SpecificAnswer[K] };
+    : Partial<Pick<SpecificAnswer, keyof Rows[E]['answers'] & keyof SpecificAnswer>>;
 };
 
 /**
@@ -36,14 +36,31 @@ export type HookSpecificOutputs = {
 export type EventFields<E extends HookEventName> = OutsideFields[E];
 type OutsideFields = { [E in keyof Rows]: OutsideOf<Rows[E]['fields']> };
 
-export type BeforeToolInput = HookEventInput<HookEventName.BeforeTool>;
-export type AfterToolInput = HookEventInput<HookEventName.AfterTool>;
-export type BeforeModelInput = HookEventInput<HookEventName.BeforeModel>;
-export type AfterModelInput = HookEventInput<HookEventName.AfterModel>;
-export type BeforeToolSelectionInput = HookEventInput<HookEventName.BeforeToolSelection>;
-export type BeforeAgentInput = HookEventInput<HookEventName.BeforeAgent>;
-export type AfterAgentInput = HookEventInput<HookEventName.AfterAgent>;
-export type SessionStartInput = HookEventInput<HookEventName.SessionStart>;
-export type SessionEndInput = HookEventInput<HookEventName.SessionEnd>;
-export type PreCompressInput = HookEventInput<HookEventName.PreCompress>;
-export type NotificationInput = HookEventInput<HookEventName.Notification>;
+/** What a script reads, by event: with a name each, which editors and the compiler show. */
+interface EventInputs {
+  BeforeTool: BeforeToolInput;
+  AfterTool: AfterToolInput;
+  BeforeModel: BeforeModelInput;
+  AfterModel: AfterModelInput;
+  BeforeToolSelection: BeforeToolSelectionInput;
+  BeforeAgent: BeforeAgentInput;
+  AfterAgent: AfterAgentInput;
+  SessionStart: SessionStartInput;
+  SessionEnd: SessionEndInput;
+  PreCompress: PreCompressInput;
+  Notification: NotificationInput;
+}
+
+type Input<E extends keyof Rows> = ReadOf<Rows[E]['fields']>;
+
+export interface BeforeToolInput extends Input<'BeforeTool'> {}
+export interface AfterToolInput extends Input<'AfterTool'> {}
+export interface BeforeModelInput extends Input<'BeforeModel'> {}
+export interface AfterModelInput extends Input<'AfterModel'> {}
+export interface BeforeToolSelectionInput extends Input<'BeforeToolSelection'> {}
+export interface BeforeAgentInput extends Input<'BeforeAgent'> {}
+export interface AfterAgentInput extends Input<'AfterAgent'> {}
+export interface SessionStartInput extends Input<'SessionStart'> {}
+export interface SessionEndInput extends Input<'SessionEnd'> {}
+export interface PreCompressInput extends Input<'PreCompress'> {}
+export interface NotificationInput extends Input<'Notification'> {}

@@ -100,7 +100,7 @@ export function blocksByFailing(
  * The output that takes the place of a failed guard's. A model reads it. Where something is withheld, stderr is not
  * quoted, since it may quote just that.
  *
- * @param stderr of a hook that has exited
+ * @param stderr of a hook that has ended by itself
  */
 export function denyForFailure(
   hook: CommandHookConfig,
@@ -115,7 +115,8 @@ export function denyForFailure(
     );
     return withWithheld(event, { decision: 'deny', reason: withheld, foreign: { withheld } });
   }
-  const outline = kind === 'exit' ? outlineStderr(stderr) : undefined;
+  const isExplained = kind === 'exit' || kind === 'protocol';
+  const outline = isExplained ? outlineStderr(stderr) : undefined;
   const cause = outline === undefined ? '' : ` (${outline})`;
   const reason = `The hook "${name}" must not be bypassed, and it ${what}${cause}`;
   return { decision: 'deny', reason: sanitizeText(reason) };
@@ -142,7 +143,7 @@ export function reportFailure(
   if (failure.kind === 'untrusted' && !failsClosed(hook, event)) return;
   const { exitCode, signal, durationMs, bytesRead, truncated, stderr } = outcome ?? {};
   // The author may have meant 1 as the code that blocks.
-  const isUnclear = exitCode === 1 && why === undefined;
+  const isUnclear = failure.kind === 'exit' && exitCode === 1 && why === undefined;
   const consequence = consequenceOf(hook, event, failure, isUnclear);
   warnOf(result, `${failure.what}; ${consequence}`, reporting, {
     kind: failure.kind,

@@ -11,7 +11,7 @@ import { whyUnclear } from './unclearCommand.js';
 export class NotPinned extends Error {}
 
 /** Where hooks are looked at. */
-export interface HookPlace {
+export interface ScriptPlace {
   /** Absolute real path. */
   readonly project: string;
   /** The search path of their environment. */
@@ -55,7 +55,7 @@ const OBEYING_SHEBANG = /^(?:perl|ruby)$/;
  *
  * @throws NotPinned, or the system's error
  */
-export function findScript({ config, extension }: ProjectHook, place: HookPlace): HookScript {
+export function findScript({ config, extension }: ProjectHook, place: ScriptPlace): HookScript {
   if (config.type === 'remote') {
     throw new NotPinned('sends each event to a server, which may answer anything');
   }
@@ -95,7 +95,7 @@ function wordsOf(
 
 class ScriptSearch {
   constructor(
-    private readonly place: HookPlace,
+    private readonly place: ScriptPlace,
     private readonly folders: readonly string[],
   ) {}
 

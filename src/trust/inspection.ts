@@ -11,7 +11,7 @@ import {
 } from './consentItem.js';
 import type { ConsentItem } from '../hooks/entry.js';
 import { FolderCoverage, type CoveredFolder } from './coveredFiles.js';
-import { findScript, NotPinned, type HookPlace } from './hookScript.js';
+import { findScript, NotPinned, type ScriptPlace } from './hookScript.js';
 import { OverBudget, ReviewBudget } from './reviewBudget.js';
 import { hostEnvironment } from '../util/requester.js';
 
@@ -89,7 +89,7 @@ export function inspectSettings(settings: Readonly<Record<string, unknown>>): In
 /** @throws OverBudget */
 async function inspectHook(
   hook: ProjectHook,
-  place: HookPlace,
+  place: ScriptPlace,
   folders: FolderCoverage,
 ): Promise<Inspection> {
   const harm = harmOf(hook);
@@ -108,7 +108,7 @@ async function inspectHook(
 
 async function inspectScript(
   hook: ProjectHook,
-  place: HookPlace,
+  place: ScriptPlace,
   folders: FolderCoverage,
 ): Promise<Inspection> {
   const { path, folder, ignoresCompiled } = findScript(hook, place);

@@ -6,14 +6,14 @@ import { findNodes, listFiles, readSource } from '../requirements/syntax.js';
  * what it buys.
  */
 const LINES: Readonly<Record<string, number>> = {
-  middleware: 2080,
+  middleware: 2115,
   'src/config': 1040,
   'src/context.ts src/compose.ts src/stack.ts src/middlewareGuard.ts': 730,
-  'src/core': 1180,
-  'src/dialects': 2020,
-  'src/hooks': 2310,
-  'src/process': 3791,
-  'src/protocol': 2590,
+  'src/core': 1200,
+  'src/dialects': 2030,
+  'src/hooks': 2325,
+  'src/process': 3800,
+  'src/protocol': 2620,
   'src/run': 1560,
   'src/shell': 270,
   'src/tools src/confirmation-bus': 220,
@@ -21,7 +21,7 @@ const LINES: Readonly<Record<string, number>> = {
   'src/trust': 1810,
   'src/util': 1850,
 };
-const ALL = 22_480;
+const ALL = 22_640;
 
 const filesOf = (room: string): string[] =>
   listFiles(...room.split(' ').map((part) => (part.endsWith('.ts') ? part : `${part}/**/*.ts`)));

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { globSync } from 'tinyglobby';
 import { expect, it } from 'vitest';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -41,3 +42,41 @@ it('state of the process is where its table says', () => {
   expect(places.length).toBeGreaterThan(20);
   expect(places.filter((place) => !isThere(place))).toEqual([]);
 });
+
+/** Adapters, commands and the reference agent, whose words are those of their own host or protocol. */
+const ROOMS_OF_THEIR_OWN = ['src/agent/**', 'src/cli/**', 'src/hosts/**'];
+
+/** What may have the name of another thing, as nobody meets both. */
+const SAME_NAMES = {
+  Answer: 'of a person, and of a process that stays',
+  AskOptions: 'how a question is put: by the approvals, by a server, by the fleet',
+  Position: 'of a middleware in its stack, and of a character in a text',
+  Question: 'to a person here, and the same on its way over the fleet',
+  Said: 'by a hook that defineHook made, and by a rule of validate',
+  readAnswer: 'of a dialect, of a server, and of a process that stays: one each in its format',
+  scopeOf: 'of a hook, and of the variables in its command',
+  textOf: 'of a value that may be none, and of a message that is written where it is wanted',
+};
+
+it('no two files of the engine export different things by the same name', () => {
+  const files = globSync(['src/**/*.ts', 'middleware/*.ts'], {
+    cwd: ROOT,
+    ignore: ['**/*.d.ts', ...ROOMS_OF_THEIR_OWN],
+  });
+  // A class and its interface are one thing.
+  const names = files.flatMap((file) => [
+    ...new Set(
+      Array.from(
+        readFileSync(path.join(ROOT, file), 'utf8').matchAll(EXPORTED),
+        ([, name]) => name,
+      ),
+    ),
+  ]);
+  const twice = new Set(names.filter((name, index) => names.indexOf(name) !== index));
+  expect(names.length).toBeGreaterThan(500);
+  expect(twice).toEqual(new Set(Object.keys(SAME_NAMES)));
+});
+
+/** A declaration; what is only exported again is the same thing. */
+const EXPORTED =
+  /^export (?:declare )?(?:abstract )?(?:async )?(?:function\*?|class|const|interface|type) (\w+)/gm;

@@ -80,6 +80,36 @@ it('takes no question back where hooks have none about what middleware made of t
   expect(verdict).toMatchObject({ kind: 'ask', reason: 'Sure?' });
 });
 
+it('keeps what hooks said of the arguments of the model where middleware changed them', async () => {
+  const note = `jq -c 'if .tool_input.command == "ls" then {systemMessage: "prefer rg", suppressOutput: true} else {} end'`;
+  const failing = 'grep -q ls && exit 1 || true';
+  const config = new Config({
+    enableHooks: true,
+    hooks: { BeforeTool: [command(note), command(failing)] },
+  });
+  config.use('tool', toPwd, { after: 'beforeTool' });
+  const asked = event('PreToolUse', { tool_input: { command: 'ls' } });
+  const verdict = await new ToolCalls(config).decide(asked, {});
+  expect(verdict).toMatchObject({
+    kind: 'none',
+    input: { command: 'pwd' },
+    context: [expect.stringContaining('prefer rg')],
+    isHidden: true,
+    hasFailed: true,
+  });
+});
+
+it('says once what hooks say of both arguments', async () => {
+  const config = new Config({
+    enableHooks: true,
+    hooks: { BeforeTool: [command(`printf '{"systemMessage":"careful"}'`)] },
+  });
+  config.use('tool', toPwd, { after: 'beforeTool' });
+  const asked = event('PreToolUse', { tool_input: { command: 'ls' } });
+  const { context } = await new ToolCalls(config).decide(asked, {});
+  expect(context).toHaveLength(1);
+});
+
 it('takes a result without a text for a refusal where no tool has run', () => {
   const result = { returnDisplay: 'no' } as never;
   expect(outcomeOf(result, undefined)).toMatchObject({ kind: 'refused' });

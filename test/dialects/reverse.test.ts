@@ -117,6 +117,12 @@ describe('what an agent tells its hooks, in our words', () => {
     expect(received(name, event, fields).payload).toMatchObject(payload);
   });
 
+  it('names the dialects that there are, where there is no such one', () => {
+    const unknown = 'nope' as 'claude';
+    expect(() => receive(unknown, {})).toThrow(/There is no dialect "nope".*"claude", "gemini"/);
+    expect(() => receive('toString' as 'claude', {})).toThrow(TypeError);
+  });
+
   it('is nothing where the event is none of ours, and refused where it cannot be read', () => {
     expect(receive('claude', { hook_event_name: 'SubagentStart' })).toBeUndefined();
     for (const json of [null, [], 'x', {}, { hook_event_name: 'NoSuchEvent' }]) {
@@ -191,6 +197,21 @@ describe('an answer that an agent understands', () => {
     const failed = { tool_name: 'Bash', tool_input: {}, error: 'secret' };
     const failure = received('claude', 'PostToolUseFailure', failed);
     expect(reply(failure, { kind: 'none', output }).json).toMatchObject({ continue: false });
+  });
+
+  it.each(['PreToolUse', 'PermissionRequest', 'UserPromptSubmit', 'Stop', 'SessionStart'])(
+    'leaves out a result at %s, where there is none to replace',
+    (event) => {
+      const fields = { ...read, prompt: 'p', source: 'startup' };
+      const output = { text: 'clean', isDenial: false };
+      const answered = reply(received('claude', event, fields), { kind: 'none', output });
+      expect(answered).toEqual({ json: {}, lost: [] });
+    },
+  );
+
+  it('has no reason where nothing was decided', () => {
+    const answered = reply(received('claude', 'PreToolUse', read), { kind: 'none', reason: 'so' });
+    expect(answered.json).toEqual({});
   });
 
   it('replaces a result in the form that it has', () => {

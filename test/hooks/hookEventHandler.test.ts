@@ -22,6 +22,7 @@ import {
   type HookOutput,
   type HookPayload,
 } from '../../src/protocol/types.js';
+import type { HookMiddleware } from '../../src/stack.js';
 import { directCalls, startHandler } from '../confirmation-bus/helpers.js';
 import { healthy, hook, keepInput, saying } from '../helpers/hooks.js';
 import { failingObserver, rejectingObserver } from '../helpers/observer.js';
@@ -88,6 +89,20 @@ describe('what fire…Event() gives', () => {
     const handler = config.getHookSystem()?.getEventHandler();
     const given = JSON.parse(JSON.stringify(await handler?.fireBeforeToolEvent('x', {})));
     expect(given.finalOutput).toMatchObject(expected);
+  });
+
+  it('comes of all hooks, whatever plan a middleware before the planner has left', async () => {
+    const deny = { BeforeTool: [{ hooks: [saying({ decision: 'deny', reason: 'no' })] }] };
+    const { config } = await initialized(deny);
+    const plan = { eventName: BeforeTool, hookConfigs: [], sequential: false };
+    const middleware: HookMiddleware = async (ctx, next) => {
+      ctx.plan = plan;
+      await next();
+    };
+    config.use('hook', middleware, { before: 'planner' });
+    const handler = config.getHookSystem()?.getEventHandler();
+    const { finalOutput } = (await handler?.fireBeforeToolEvent('x', {})) ?? {};
+    expect(finalOutput).toMatchObject({ decision: 'deny', reason: 'no' });
   });
 
   it('is resolved whoever made it, and names the hooks unless a middleware decided', async () => {

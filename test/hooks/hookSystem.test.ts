@@ -216,9 +216,9 @@ describe('before initialization', () => {
 
   it('a registry throws as well', () => {
     const registry = new HookRegistry(new Config(), new RecordingLogger());
-    expect(() => registry.getHooksForEvent(HookEventName.BeforeTool)).toThrow(
-      HookRegistryNotInitializedError,
-    );
+    const { BeforeTool } = HookEventName;
+    expect(() => registry.getHooksForEvent(BeforeTool)).toThrow(HookRegistryNotInitializedError);
+    expect(() => registry.hasHooksFor(BeforeTool)).toThrow(HookRegistryNotInitializedError);
   });
 
   it('getStatus says so', () => {

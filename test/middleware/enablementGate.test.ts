@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { enablementGate } from '../../middleware/planner.js';
+import { enablementGate } from '../../middleware/enablementGate.js';
 import { HookEventName } from '../../src/protocol/types.js';
 import { hookContext } from '../helpers/hooks.js';
 import { countingNext, failingNext } from '../helpers/next.js';

@@ -139,7 +139,13 @@ describe('planner', () => {
 
   it('takes the plan that was made when the event was fired, and makes no other', async () => {
     const ctx = hookContext(BeforeTool, payload, { plan });
-    await planner({ createExecutionPlan: () => null })(ctx, countingNext());
+    await planner({ createExecutionPlan: () => null }, true)(ctx, countingNext());
+    expect(ctx.plan).toBe(plan);
+  });
+
+  it('plans anew where a middleware before it may have left a plan', async () => {
+    const ctx = hookContext(BeforeTool, payload, { plan: { ...plan, hookConfigs: [] } });
+    await planner({ createExecutionPlan: () => plan })(ctx, countingNext());
     expect(ctx.plan).toBe(plan);
   });
 

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { HookRunner } from '../../middleware/runner.js';
@@ -611,6 +613,46 @@ describe('a secret in what a hook prints', () => {
     const { result } = await run(config, { environment });
     expect(result).toMatchObject({ success: true, output: {} });
     expect(result.error).toBeUndefined();
+  });
+});
+
+const startKept = (command: string, settings: Partial<CommandHookConfig> = {}) => {
+  const persistent = new PersistentHooks();
+  return run(hook(command, { persistent: true, ...settings }), { persistent });
+};
+
+describe('a hook that was to stay and ends at its start', () => {
+  it('is told with the exception that ended it', async () => {
+    const script = path.join(temp.path, 'crash.py');
+    await writeFile(script, 'import nosuchmodule\n');
+    const { result, records } = await startKept(`python3 ${script}`);
+    const why = expect.stringMatching(/^ModuleNotFoundError: .*'nosuchmodule' \(.*crash\.py:1\)$/);
+    expect(result).toMatchObject({ success: false, exitCode: 1, why });
+    expect(records[0]?.details).toMatchObject({ exitCode: 1, why });
+    const denied = await startKept(`python3 ${script}`, GUARD);
+    expect(denied.result.output?.reason).toMatch(/\(ModuleNotFoundError at crash\.py:1\)$/);
+  });
+
+  it('is told with what to do about a program that is not there', async () => {
+    const { result } = await startKept('nope-xyz');
+    expect(result.exitCode).toBe(127);
+    expect(result.why).toMatch(/^nope-xyz: command not found .*; install it/);
+  });
+
+  it('blocks nothing by exit code 2, which answers no event, and says why it ended', async () => {
+    const { result, warnings } = await startKept('python3 missing.py');
+    expect(result).toMatchObject({
+      success: false,
+      why: expect.stringContaining('correct the path'),
+    });
+    expect(result.why).not.toContain('blocks by accident');
+    expect(result.output).toBeUndefined();
+    expect(warnings.join()).not.toContain('only exit code 2 blocks');
+  });
+
+  it('is not advised to exit with 2', async () => {
+    const { warnings } = await startKept('exit 1');
+    expect(warnings).toEqual([expect.stringMatching(/the operation goes on without it$/)]);
   });
 });
 

@@ -1,9 +1,15 @@
 // What test/package/consumer.mjs builds and runs.
-import { readdirSync } from 'node:fs';
 
-const MIDDLEWARE = readdirSync(new URL('../../middleware', import.meta.url)).map((file) =>
-  file.replace(/\.ts$/u, ''),
-);
+/** What docs/middleware.md says can be imported, and what must be there of each. */
+const MIDDLEWARE = {
+  enablementGate: ['enablementGate'],
+  planner: ['planner', 'createExecutionPlan', 'HookPlanner'],
+  translator: ['translator', 'toHookInput'],
+  runner: ['runner', 'HookRunner'],
+  aggregator: ['aggregator', 'aggregateResults', 'HookAggregator'],
+  callerEffects: ['toolStages', 'modelStages'],
+};
+const STAGES = Object.keys(MIDDLEWARE);
 
 /** A host that calls Gemini. */
 export const SDK_HOST = `
@@ -48,7 +54,7 @@ import { Config, executeToolWithHooks, GeminiChat, loadSettings, referenceTools,
 import { aiHooks } from 'hookstack/ai';
 import { defineHook } from 'hookstack/author';
 import { scenarioNames } from 'hookstack/conformance';
-${MIDDLEWARE.map((name) => `import * as ${name} from 'hookstack/middleware/${name}';`).join('\n')}
+${STAGES.map((name) => `import * as ${name} from 'hookstack/middleware/${name}';`).join('\n')}
 
 // @ts-expect-error The types do not allow everything where there is no SDK.
 const wrong: ToolResult = { llmContent: 3, returnDisplay: '' };
@@ -76,7 +82,11 @@ for await (const event of chat.sendMessageStream('Hello')) {
   if (event.type === 'response') answer = event.turn.response.text;
 }
 if (answer !== 'Hello from mine') throw new Error('unexpected answer: ' + answer);
-for (const exported of [${MIDDLEWARE.join(', ')}]) if (Object.keys(exported).length === 0) throw new Error('nothing is exported');
+const expected: Record<string, string[]> = ${JSON.stringify(MIDDLEWARE)};
+for (const [stage, exported] of Object.entries<object>({ ${STAGES.join(', ')} })) {
+  const missing = expected[stage]!.filter((name) => !(name in exported));
+  if (missing.length > 0) throw new Error('hookstack/middleware/' + stage + ' does not export ' + missing.join(', '));
+}
 if (typeof defineHook !== 'function') throw new Error('hookstack/author is not exported');
 if (scenarioNames.length === 0) throw new Error('hookstack/conformance is not exported');
 if (typeof aiHooks(config).isStopped !== 'function') throw new Error('hookstack/ai is not exported');

@@ -397,7 +397,12 @@ describe('a command that says no hello', () => {
 
   it('has failed with what it wrote to stderr', async () => {
     const outcome = await open().ask({}, shell('echo why >&2; exit 3'));
-    expect(outcome).toMatchObject({ ending: 'broken', stderr: 'why\n', inputTaken: false });
+    expect(outcome).toMatchObject({
+      ending: 'broken',
+      exitCode: 3,
+      stderr: 'why\n',
+      inputTaken: false,
+    });
   });
 
   it('has failed by the signal that ended it', async () => {

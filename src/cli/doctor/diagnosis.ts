@@ -56,7 +56,8 @@ export function diagnoseEnding(run: ObservedRun): Finding[] {
   const hint = cause?.isFile
     ? '; it ran in a scratch directory, where files of the project are found through $LLXPRT_PROJECT_DIR'
     : '';
-  const isUnclear = exitCode === 1 && why === undefined && events[event].canBlock;
+  const isUnclear =
+    failure?.kind === 'exit' && exitCode === 1 && why === undefined && events[event].canBlock;
   const code = isUnclear ? '; only exit code 2 blocks' : '';
   const advice = failure?.advice === undefined ? '' : `; ${failure.advice}`;
   if (failure) return [error(`it ${failure.what}${quoteOf(run)}${hint}${code}${advice}`)];

@@ -99,7 +99,7 @@ function isUnchanged({ execution }: HoldableCommand, options: StartOptions): boo
 }
 
 /** Lets a command go that was taken. Says whether it was still there. */
-export function release(command: HeldCommand): boolean | Promise<boolean> {
+export function releaseHeld(command: HeldCommand): boolean | Promise<boolean> {
   const { subprocess, gate } = command;
   setReferenced(subprocess, true);
   if (!gate) return isStillThere(command);

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { release, takeHeld } from './heldCommands.js';
+import { releaseHeld, takeHeld } from './heldCommands.js';
 import { COMMAND_TIMINGS, MAX_KEPT_BYTES, type CommandTimings } from './limits.js';
 import { NOT_RUN, type CommandOptions, type CommandOutcome } from './outcome.js';
 import { endGroup } from './processGroup.js';
@@ -34,7 +34,7 @@ export async function runCommand(
   if (signal?.aborted) return { ...NOT_RUN, ending: 'aborted' };
   try {
     const { held = takeHeld(options) } = options;
-    if (held && (await release(held))) {
+    if (held && (await releaseHeld(held))) {
       enterRoom();
       const outcome = await superviseCommand(held, options, timings, startedAt);
       const hasEnded = outcome.ending === 'exit' || outcome.ending === 'signal';

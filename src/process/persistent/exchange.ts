@@ -17,6 +17,8 @@ export interface FoundLine {
 export interface Failure {
   readonly broken?: string;
   readonly signal?: NodeJS.Signals | null;
+  /** How it failed to start. */
+  readonly exitCode?: number | null;
   readonly interruption?: Interruption;
 }
 
@@ -64,11 +66,11 @@ export class Exchange {
     return { ...this.#facts, ending: 'exit', exitCode, stdout, stderr: all };
   }
 
-  failed({ broken, signal, interruption }: Failure): CommandOutcome {
+  failed({ broken, signal, exitCode = null, interruption }: Failure): CommandOutcome {
     const facts = { ...this.#facts, stderr: this.#written };
     if (interruption) return { ...facts, ending: interruption };
     if (signal) return { ...facts, ending: 'signal', signal };
-    return { ...facts, ending: 'broken', error: new Error(broken) };
+    return { ...facts, ending: 'broken', exitCode, error: new Error(broken) };
   }
 
   get #facts(): CommandOutcome {

@@ -238,7 +238,10 @@ export class KeptProcess {
     const { exitCode, signalCode: signal } = this.command.subprocess;
     const how = signal ? `was ended by ${signal}` : `ended with exit code ${exitCode}`;
     const { ownsEvent, when } = STATES[this.#state];
-    if (ownsEvent) this.#break(`${how} ${when}`, signal);
+    // Once it has begun to answer, a code is part of an answer; and one of a block answers nothing here.
+    const isOfStart = this.#state === 'starting' && exitCode !== 0 && exitCode !== 2;
+    const end = { signal, exitCode: isOfStart ? exitCode : null };
+    if (ownsEvent) this.#break(`${how} ${when}`, end);
     else if (this.#leave(exitCode === 0 ? undefined : `${how} ${when}`)) {
       await this.#clearUp(this.limits.stragglerGraceMs);
     }
@@ -249,9 +252,9 @@ export class KeptProcess {
     if (first !== undefined) this.#break('closed its stdout, on which it is to answer');
   }
 
-  #break(what: string, signal?: NodeJS.Signals | null): void {
+  #break(what: string, end?: Pick<Failure, 'signal' | 'exitCode'>): void {
     const advice = this.#state === 'starting' ? ` (${HELLO_ADVICE})` : '';
-    void this.#fail({ broken: `${what}${advice}`, signal });
+    void this.#fail({ ...end, broken: `${what}${advice}` });
   }
 
   async #fail(failure: Failure): Promise<void> {
