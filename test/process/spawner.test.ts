@@ -331,8 +331,10 @@ describe('a spawner without work', () => {
   it('ends after a minute, and not before', async () => {
     await withTempDir(async (cwd) => {
       const pid = await startSpawner();
-      await runInSpawner(optionsFor(cwd, 'true'));
-      vi.advanceTimersByTime(59_000);
+      for (let minute = 0; minute < 2; minute++) {
+        expect(await runInSpawner(optionsFor(cwd, 'true'))).toMatchObject({ exitCode: 0 });
+        vi.advanceTimersByTime(59_000);
+      }
       const running = runInSpawner(optionsFor(cwd, 'sleep 0.3'));
       vi.advanceTimersByTime(60_000);
       expect(await running).toMatchObject({ exitCode: 0 });
