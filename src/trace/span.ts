@@ -87,7 +87,7 @@ export interface Span extends SpanFacts, SpanOutcome {
 /** One `tracingChannel` a kind. The names are part of the package's interface. */
 export const channels = Object.fromEntries(
   SPAN_KINDS.map((kind) => [kind, tracingChannel(`hookstack:${kind}`)]),
-) as Record<SpanKind, TracingChannel<unknown, Span>>;
+) as Record<SpanKind, TracingChannel<Span, Span>>;
 
 /**
  * Calls a listener with every span of this process that ends.

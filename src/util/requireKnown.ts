@@ -1,3 +1,5 @@
+import { describe } from './checks.js';
+import { isRecord } from './records.js';
 import { nearestName } from './suggestName.js';
 
 /** The names of all options of a kind; one that is missing does not compile. */
@@ -8,13 +10,16 @@ export type OptionNames<T> = Readonly<Record<keyof Required<T>, true>>;
  * `undefined` counts as absent.
  *
  * @param what whose options they are, as the beginning of the message
- * @throws TypeError with the nearest name, or all names
+ * @throws TypeError with the nearest name, or all names; and where they are no object
  */
 export function requireKnown(
   what: string,
   options: object,
   known: Readonly<Record<string, unknown>>,
 ): void {
+  if (!isRecord(options)) {
+    throw new TypeError(`${what} takes an object with options, not ${describe(options)}`);
+  }
   for (const name in options) {
     if (Object.hasOwn(known, name) || (options as Record<string, unknown>)[name] === undefined)
       continue;

@@ -34,6 +34,14 @@ describe('an option that does not exist', () => {
     await expect(calling).rejects.toThrow('did you mean "signal"?');
   });
 
+  it.each([
+    [null, 'Config takes an object with options, not null'],
+    ['./settings.json', "Config takes an object with options, not './settings.json'"],
+    [[], 'Config takes an object with options, not an array'],
+  ])('is not looked for in %j', (options, message) => {
+    expect(() => new Config(unknown(options as object))).toThrow(message);
+  });
+
   it('is no matter where it is undefined', () => {
     expect(() => new Config(unknown({ wibble: undefined }))).not.toThrow();
   });

@@ -60,8 +60,10 @@ async function checkWithoutSdk(tarball) {
   install(project, tarball);
   checkSize(project);
   checkCommands(project);
-  install(project, '@types/node@20');
-  run(project, process.execPath, typescript, '-p', '.');
+  for (const version of ['20', 'latest']) {
+    install(project, `@types/node@${version}`);
+    run(project, process.execPath, typescript, '-p', '.');
+  }
   run(project, process.execPath, 'out/host.js');
   await checkBundles(project);
   console.log('consumer without the SDK: small, types check, stacks and commands run, bundles too');
@@ -98,8 +100,21 @@ function checkCommands(project) {
   expectCode(0, 'test');
   expectCode(0, 'doctor');
   expectCode(2, 'fire', 'BeforeTool', '--tool', 'write_file', '--input', '{"file_path":".env"}');
+  expectReadableError(project);
   const said = expectCode(2, 'run', '--responses', 'hello.responses', 'Hello');
   if (!said.includes('npm install @google/genai')) throw new Error(`run does not help: ${said}`);
+}
+
+/** A stack that leads to the sources, and no line of a file that nobody can read. */
+function expectReadableError(project) {
+  const code = `import { Config } from 'hookstack'; new Config({ enabelHooks: true })`;
+  const flags = ['--enable-source-maps', '--input-type=module', '-e', code];
+  const { stderr } = spawnSync(process.execPath, flags, { cwd: project, encoding: 'utf8' });
+  const isReadable =
+    stderr.length < 2000 && /src[\\/]config[\\/]configOptions\.ts:\d+/.test(stderr);
+  if (!isReadable || !stderr.includes('did you mean "enableHooks"?')) {
+    throw new Error(`an uncaught error cannot be read: ${stderr.slice(0, 3000)}`);
+  }
 }
 
 /** A host and all that it imports in one file, run where nothing is installed. */
