@@ -45,6 +45,11 @@ interface HostRunOptions extends RunOptions {
   readonly ahead: Pick<StartAhead, 'prepare' | 'prestart' | 'forget' | 'stop'>;
 }
 
+/** What a host says of how its hooks run. A hook system names all of it, so that no setting is left at a default. */
+export type RunSettings = Required<
+  Omit<HostRunOptions, 'logger' | 'signal' | 'facts' | 'probe' | 'warned' | 'ahead' | 'persistent'>
+>;
+
 /** Runs hooks as processes. Nothing that a hook does makes a method reject. */
 export class HookRunner {
   readonly #options: HostRunOptions;

@@ -1,6 +1,6 @@
 import { HookAggregator } from '../../middleware/aggregator.js';
 import { HookPlanner } from '../../middleware/planner.js';
-import { HookRunner } from '../../middleware/runner.js';
+import { HookRunner, type RunSettings } from '../../middleware/runner.js';
 import { sessionIdOf } from '../../middleware/translator.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
 import type { HookRegistryEntry } from './entry.js';
@@ -33,7 +33,7 @@ export class HookSystem {
     this.logger = DebugLogger.safe(logger);
     const registry = new HookRegistry(host, this.logger.extend('registry'));
     this.#registry = registry;
-    this.#hooks = new HookRunner(this.logger.extend('runner'), {
+    const settings: RunSettings = {
       environment: host.getHookEnvironment(),
       directory: host.getWorkingDir.bind(host),
       maxParallelHooks: host.getMaxParallelHooks(),
@@ -41,6 +41,9 @@ export class HookSystem {
       spawner: host.usesSpawner?.() ?? false,
       findObjection: registry.findObjection.bind(registry),
       enforceConsent: registry.enforceConsent.bind(registry),
+    };
+    this.#hooks = new HookRunner(this.logger.extend('runner'), {
+      ...settings,
       ...(host.keepsHooks?.() === false && { persistent: undefined }),
     });
     this.#eventHandler = new HookEventHandler(

@@ -84,10 +84,14 @@ export interface Span extends SpanFacts, SpanOutcome {
   durationMs?: number;
 }
 
-/** One `tracingChannel` a kind. The names are part of the package's interface. */
+// Its two parameters stand in another order from some later version of Node's types on, so naming them fits one of the two only.
+// oxlint-disable-next-line typescript/no-explicit-any
+type SpanChannel = TracingChannel<any, any>;
+
+/** One `tracingChannel` a kind, whose messages are a {@link Span}. The names are part of the package's interface. */
 export const channels = Object.fromEntries(
   SPAN_KINDS.map((kind) => [kind, tracingChannel(`hookstack:${kind}`)]),
-) as Record<SpanKind, TracingChannel<Span, Span>>;
+) as Record<SpanKind, SpanChannel>;
 
 /**
  * Calls a listener with every span of this process that ends.

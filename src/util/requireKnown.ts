@@ -21,8 +21,7 @@ export function requireKnown(
     throw new TypeError(`${what} takes an object with options, not ${describe(options)}`);
   }
   for (const name in options) {
-    if (Object.hasOwn(known, name) || (options as Record<string, unknown>)[name] === undefined)
-      continue;
+    if (Object.hasOwn(known, name) || options[name] === undefined) continue;
     const names = Object.keys(known);
     const nearest = nearestName(name, names);
     const advice =
