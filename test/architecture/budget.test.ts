@@ -19,9 +19,9 @@ const LINES: Readonly<Record<string, number>> = {
   'src/tools src/confirmation-bus': 220,
   'src/trace': 1120,
   'src/trust': 1810,
-  'src/util': 1850,
+  'src/util': 1870,
 };
-const ALL = 22_640;
+const ALL = 22_650;
 
 const filesOf = (room: string): string[] =>
   listFiles(...room.split(' ').map((part) => (part.endsWith('.ts') ? part : `${part}/**/*.ts`)));
