@@ -1,6 +1,5 @@
 import { chmod, copyFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { decode, encode } from '@jridgewell/sourcemap-codec';
 import { globSync } from 'tinyglobby';
 import { defineConfig } from 'rolldown';
 import { minifySync } from 'rolldown/utils';
@@ -62,25 +61,6 @@ const licenses = {
   },
 };
 
-/**
- * Leads a stack to file and line of the sources. Without columns and names, as the code has its own, and without the
- * sources' text, a map is a tenth as large.
- */
-const lineMaps = {
-  name: 'line-maps',
-  generateBundle(_options, bundle) {
-    for (const [name, asset] of Object.entries(bundle)) {
-      if (!name.endsWith('.map')) continue;
-      const { sourcesContent: _text, ...map } = JSON.parse(asset.source);
-      const lines = decode(map.mappings).map((segments) => {
-        const first = segments.find(({ length }) => length > 1);
-        return first ? [[0, ...first.slice(1, 4)]] : [];
-      });
-      asset.source = JSON.stringify({ ...map, names: [], mappings: encode(lines) });
-    }
-  },
-};
-
 const imported = new Map();
 const imports = {
   name: 'imports',
@@ -107,6 +87,13 @@ const engine = {
   },
 };
 
+// Less to download; functions and classes keep their names, for the stacks of errors.
+const MINIFY = {
+  compress: true,
+  mangle: { keepNames: { function: true, class: true } },
+  codegen: { removeWhitespace: true },
+};
+
 // Few files instead of hundreds: Node takes a third of the time to load them. What is loaded only when it is needed
 // stays in files of its own, and so do the dependencies.
 const library = defineConfig({
@@ -130,7 +117,7 @@ const library = defineConfig({
   external: new RegExp(`^(?!(?:${Object.keys(INCLUDED).join('|')})(?:/|$))[a-z@]`, 'u'),
   // Of packages that have both, the modules: bundlers of hosts cannot follow what the other form requires.
   resolve: { mainFields: ['module', 'main'] },
-  plugins: [rawText, licenses, imports, lineMaps],
+  plugins: [rawText, licenses, imports],
   // What comments say of exports is in the declarations, which editors read.
   output: {
     dir: 'dist',
@@ -139,7 +126,7 @@ const library = defineConfig({
     chunkFileNames: 'chunks/[name].js',
     codeSplitting: { groups: [engine] },
     comments: false,
-    sourcemap: true,
+    minify: MINIFY,
   },
 });
 
@@ -149,7 +136,7 @@ const COMMON = {
   entryFileNames: '[name].cjs',
   codeSplitting: false,
   comments: false,
-  sourcemap: true,
+  minify: MINIFY,
 };
 
 const program = defineConfig({
@@ -163,7 +150,6 @@ const program = defineConfig({
         source.endsWith('/program.js') ? { id: './program.js', external: true } : null,
     },
     executable,
-    lineMaps,
   ],
   output: COMMON,
 });
@@ -202,8 +188,7 @@ const hook = defineConfig({
   resolve: library.resolve,
   transform: { define: { IS_OWN_PROCESS: 'true' } },
   plugins: [rawText, compilable],
-  // Node leads no stack of what is compiled like this to its sources.
-  output: { ...COMMON, sourcemap: false },
+  output: COMMON,
 });
 
 /** Waits in memory beside each host: without what loads modules it takes two megabytes less. */
@@ -212,7 +197,6 @@ const spawner = defineConfig({
   platform: 'node',
   logLevel: 'warn',
   external: /^signal-exit$/u,
-  plugins: [lineMaps],
   output: COMMON,
 });
 
