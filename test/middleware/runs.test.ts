@@ -328,6 +328,14 @@ describe('the probe', () => {
   });
 });
 
+it('a remote hook is asked at its server, and nothing is started for it', async () => {
+  const nobody = 'http://127.0.0.1:1/';
+  const { result } = await run({ type: 'remote', command: ': >ran', url: nobody });
+  expect(result.success).toBe(false);
+  expect(result.error).toBeInstanceOf(Error);
+  await expect(temp.readLines('ran')).rejects.toThrow('ENOENT');
+});
+
 describe('a persistent hook', () => {
   const config = hook(process.execPath, { args: [PUPPET], persistent: true });
 
