@@ -351,13 +351,20 @@ describe('a persistent hook', () => {
     expect(await says({ reason: 'two' })).toEqual([{ reason: 'two' }, 'kept']);
   });
 
-  it('is started for each event where none is kept, and its hello is no answer', async () => {
-    const says = hook(`echo '{"hookstack":1}'; echo '{"reason":"one"}'`, { persistent: true });
-    const { result, warnings } = await run(says);
-    expect(result).toMatchObject({ success: true, output: { reason: 'one' } });
-    expect(result.process).toBeUndefined();
-    expect(warnings).toEqual([]);
-  });
+  it.each([
+    ['is kept', undefined],
+    ['is kept any more', new PersistentHooks()],
+  ])(
+    'is started for the event where none %s, and its hello is no answer',
+    async (_, persistent) => {
+      persistent?.stop();
+      const says = hook(`echo '{"hookstack":1}'; echo '{"reason":"one"}'`, { persistent: true });
+      const { result, warnings } = await run(says, { persistent });
+      expect(result).toMatchObject({ success: true, output: { reason: 'one' } });
+      expect(result.process).toBeUndefined();
+      expect(warnings).toEqual([]);
+    },
+  );
 });
 
 describe('how long a hook may run', () => {
