@@ -330,6 +330,14 @@ describe('the probe', () => {
   });
 });
 
+it('a remote hook is asked at its server, and nothing is started for it', async () => {
+  const nobody = 'http://127.0.0.1:1/';
+  const { result } = await run({ type: 'remote', command: ': >ran', url: nobody });
+  expect(result.success).toBe(false);
+  expect(result.error).toBeInstanceOf(Error);
+  await expect(temp.readLines('ran')).rejects.toThrow('ENOENT');
+});
+
 describe('a persistent hook', () => {
   const config = hook(process.execPath, { args: [PUPPET], persistent: true });
 
@@ -345,13 +353,20 @@ describe('a persistent hook', () => {
     expect(await says({ reason: 'two' })).toEqual([{ reason: 'two' }, 'kept']);
   });
 
-  it('is started for each event where none is kept, and its hello is no answer', async () => {
-    const says = hook(`echo '{"hookstack":1}'; echo '{"reason":"one"}'`, { persistent: true });
-    const { result, warnings } = await run(says);
-    expect(result).toMatchObject({ success: true, output: { reason: 'one' } });
-    expect(result.process).toBeUndefined();
-    expect(warnings).toEqual([]);
-  });
+  it.each([
+    ['is kept', undefined],
+    ['is kept any more', new PersistentHooks()],
+  ])(
+    'is started for the event where none %s, and its hello is no answer',
+    async (_, persistent) => {
+      persistent?.stop();
+      const says = hook(`echo '{"hookstack":1}'; echo '{"reason":"one"}'`, { persistent: true });
+      const { result, warnings } = await run(says, { persistent });
+      expect(result).toMatchObject({ success: true, output: { reason: 'one' } });
+      expect(result.process).toBeUndefined();
+      expect(warnings).toEqual([]);
+    },
+  );
 });
 
 describe('how long a hook may run', () => {

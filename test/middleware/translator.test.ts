@@ -124,7 +124,7 @@ describe('a call for a session of its own', () => {
     const ctx = hookContext(HookEventName.BeforeAgent, payload, { session: given });
     await translator(host)(ctx, countingNext());
     const ofHost = toHookInput(HookEventName.BeforeAgent, payload, host);
-    expect(ctx.input).toEqual({ ...ofHost, timestamp: expect.any(String), ...told });
+    expect(ctx.input).toStrictEqual({ ...ofHost, timestamp: expect.any(String), ...told });
   });
 });
 

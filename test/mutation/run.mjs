@@ -48,7 +48,7 @@ const TESTS = {
     'run/chaining',
   ],
   askAgain: ['middleware/askAgain'],
-  runHook: ['middleware/runs', 'middleware/runner', 'hooks/hookRunner', 'fleet/remoteHook'],
+  runHook: ['middleware/runs', 'middleware/runner', 'hooks/hookRunner'],
   readRun: ['middleware/runs', 'hooks/hookRunner', 'peers/runner'],
 };
 
