@@ -143,18 +143,15 @@ describe('80 what takes long to look at', () => {
     },
   );
 
-  fault('80 a project that names too many places is refused as a whole', async ({ host }) => {
-    await mkdir(path.join(host.directory, '.llxprt/hooks'), { recursive: true });
-    for (let file = 0; file < 400; file++) {
-      await writeFile(path.join(host.directory, `.llxprt/hooks/${file}.sh`), '');
-    }
-    const hooks = Array.from({ length: 400 }, (_, index) => hook(`bash .llxprt/hooks/${index}.sh`));
-    await host.write(SETTINGS, project([hook('touch pwned'), ...hooks]));
+  fault('80 a project that brings too much to look at is refused as a whole', async ({ host }) => {
+    await host.write('.llxprt/hooks/a.sh', '');
+    await truncate(path.join(host.directory, '.llxprt/hooks/a.sh'), 65 * 1024 * 1024);
+    await host.write(SETTINGS, project([hook('touch pwned'), hook('bash .llxprt/hooks/a.sh')]));
     const { config } = await openProject(host);
     await host.callToolOf(config);
     const entries = config.getHookSystem()?.getAllHooks() ?? [];
-    expect(new Set(entries.map(({ skipped }) => skipped))).toEqual(new Set(['refused']));
-    expect(entries[0]?.review?.reason).toContain('names more than 50000 places to look at');
+    expect(entries.map(({ skipped }) => skipped)).toEqual(['refused', 'refused']);
+    expect(entries[0]?.review?.reason).toContain('names files of more than 67108864 bytes');
     expect(host.exists('pwned')).toBe(false);
   });
 });
