@@ -144,13 +144,17 @@ describe('80 what takes long to look at', () => {
   );
 
   fault('80 a project that brings too much to look at is refused as a whole', async ({ host }) => {
-    await host.write('.llxprt/hooks/a.sh', '');
-    await truncate(path.join(host.directory, '.llxprt/hooks/a.sh'), 65 * 1024 * 1024);
-    await host.write(SETTINGS, project([hook('touch pwned'), hook('bash .llxprt/hooks/a.sh')]));
+    const scripts = ['.llxprt', '.claude', '.gemini'].map((folder) => `${folder}/hooks/a.sh`);
+    for (const script of scripts) {
+      await host.write(script, '');
+      await truncate(path.join(host.directory, script), 25 * 1024 * 1024);
+    }
+    const hooks = scripts.map((script) => hook(`bash ${script}`));
+    await host.write(SETTINGS, project([hook('touch pwned'), ...hooks]));
     const { config } = await openProject(host);
     await host.callToolOf(config);
     const entries = config.getHookSystem()?.getAllHooks() ?? [];
-    expect(entries.map(({ skipped }) => skipped)).toEqual(['refused', 'refused']);
+    expect(new Set(entries.map(({ skipped }) => skipped))).toEqual(new Set(['refused']));
     expect(entries[0]?.review?.reason).toContain('names files of more than 67108864 bytes');
     expect(host.exists('pwned')).toBe(false);
   });
