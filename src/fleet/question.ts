@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
  * lengths and no clock times, so that no two clocks have to agree.
  */
 export const HEADERS = {
-  /** Names the question: the same one again gets the same answer, whose mark repeats it. */
+  /** Names the question: the mark of its answer repeats it, and a server that is asked it again says the same. */
   question: 'Hookstack-Question',
   /** The protocol that the asker reads. Who says nothing of it is none of ours. */
   version: 'Hookstack-Version',

@@ -66,7 +66,8 @@ export async function startServer(
   const nc = await connectAs(nats, 'policy');
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
-  const board = await KvBoard.open(nc, { log, newInMinute: 1000, ...options });
+  const board = new KvBoard({ log, newInMinute: 1000, ...options });
+  await board.begin(nc);
   nc.subscribe('hooks.approve.*.*', {
     queue: 'policy',
     callback: (_, message) => {

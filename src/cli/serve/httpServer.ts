@@ -1,10 +1,4 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerOptions,
-} from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { Notices } from './notices.js';
 
 /** Ms that a client has, so that one that sends nothing costs nothing. */
@@ -73,10 +67,4 @@ export async function closeServer(server: Server): Promise<void> {
   const timer = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS);
   await closed;
   clearTimeout(timer);
-}
-
-/** The value of a header. One that came twice is none. */
-export function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
-  const value = headers[name.toLowerCase()];
-  return typeof value === 'string' ? value : undefined;
 }

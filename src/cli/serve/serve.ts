@@ -77,10 +77,8 @@ async function listen(
 ): Promise<number> {
   const notices = new Notices();
   const metrics = await openMetrics(() => answers.inFlight);
-  const doors = await FleetDoors.open(fleet, notices);
   const answers = new PolicyAnswers({
     config,
-    ...(doors.shared && { shared: doors.shared }),
     maxConcurrent,
     longestMs: LONGEST_MS,
     onAnswered: metrics.answered,
@@ -90,10 +88,10 @@ async function listen(
     },
     onLost: (what) => notices.tell('note', 'lost', what),
   });
+  const doors = await FleetDoors.open(fleet, answers, notices);
   const interruption = watchInterruption();
   const limits = { maxBody: maxBody * 1024 * 1024, longestMs: LONGEST_MS };
   try {
-    await doors.answerWith(answers);
     const approvals = doors.routes(listening);
     const door = await openHttpDoor({
       ...listening,

@@ -2,7 +2,7 @@ import { MAX_QUESTION_BYTES, STILL_OPEN } from '../../../fleet/approvalEnvelope.
 import { markAnswer } from '../../../fleet/answerMark.js';
 import { readQuestion } from '../../../fleet/question.js';
 import { errorMessage } from '../../../util/errorMessage.js';
-import type { ApprovalBoard, Outcome } from './approvalBoard.js';
+import type { KvBoard, Outcome } from './kvBoard.js';
 import { readApprovalRequest } from './readApprovalRequest.js';
 
 /** What an agent puts to a person, whichever way it came. */
@@ -24,7 +24,7 @@ const LONGEST_QUESTION_MS = 24 * 3_600_000;
 const LONGEST_WAIT_MS = 25_000;
 
 /** Puts a question of an agent on the board, and waits for a person. Never rejects. */
-export async function answerQuestion(board: ApprovalBoard, put: PutQuestion): Promise<PutReply> {
+export async function answerQuestion(board: KvBoard, put: PutQuestion): Promise<PutReply> {
   if (Buffer.byteLength(put.body) > MAX_QUESTION_BYTES) {
     return fault(
       413,

@@ -1,3 +1,4 @@
+import { Quota } from '../quota.js';
 import type { KeptRequest } from './readApprovalRequest.js';
 import type { StoredOver } from './storedQuestion.js';
 
@@ -32,8 +33,7 @@ export class OpenQuestions {
   readonly #reserved = new Map<string, string>();
   /** When new ones came within the last minute, by who asks. */
   readonly #newOf = new Map<string, readonly number[]>();
-  /** How many requests wait, by who asks. */
-  readonly #waitingOf = new Map<string, number>();
+  readonly #places = new Quota(Infinity, MAX_WAITING_OF_ONE);
 
   /**
    * @param onLapse called with the key of a question whose time is over
@@ -100,9 +100,7 @@ export class OpenQuestions {
    *   nothing to wait with where too many requests of this asker wait already
    */
   wait(key: string, from: string, signal: AbortSignal) {
-    const ofOne = (this.#waitingOf.get(from) ?? 0) + 1;
-    if (ofOne > MAX_WAITING_OF_ONE) return undefined;
-    this.#waitingOf.set(from, ofOne);
+    if (!this.#places.take(from)) return undefined;
     let settle!: (over: StoredOver | undefined) => void;
     const ended = new Promise<StoredOver | undefined>((resolve) => (settle = resolve));
     const same = this.#waiting.get(key) ?? new Set();
@@ -121,9 +119,7 @@ export class OpenQuestions {
         signal.removeEventListener('abort', abort);
         same.delete(settle);
         if (same.size === 0) this.#waiting.delete(key);
-        const others = (this.#waitingOf.get(from) ?? 0) - 1;
-        if (others > 0) this.#waitingOf.set(from, others);
-        else this.#waitingOf.delete(from);
+        this.#places.give(from);
       },
     };
   }

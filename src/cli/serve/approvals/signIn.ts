@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MIN_READ_MS } from '../../../protocol/approval.js';
 import { toOneLine } from '../../shared/terminal.js';
 import { BodyReader } from '../readBody.js';
-import { readSaid, send } from './approvalReplies.js';
+import { readSaid, send } from '../respond.js';
 import { show } from './approvalView.js';
 import {
   ApproverSessions,
@@ -42,7 +42,7 @@ export function pageSession({ name, csrf }: ApproverSession) {
 export class SignIn {
   readonly #sessions = new ApproverSessions();
   readonly #failed = new FailedSignIns();
-  readonly #bodies = new BodyReader(MAX_SIGN_IN_BYTES, 256 * MAX_SIGN_IN_BYTES);
+  readonly #bodies = new BodyReader(MAX_SIGN_IN_BYTES, 256);
 
   constructor(private readonly options: SignInOptions) {}
 
