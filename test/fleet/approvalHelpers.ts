@@ -6,7 +6,7 @@ import { approvalRoutes } from '../../src/cli/serve/approvals/approvalRoutes.js'
 import { answerQuestion, type PutReply } from '../../src/cli/serve/approvals/approvalQuestions.js';
 import { KvBoard, type KvBoardOptions } from '../../src/cli/serve/approvals/kvBoard.js';
 import { connectNats } from '../../src/fleet/natsConnection.js';
-import type { PostApproval } from '../../src/fleet/remoteApprover.js';
+import type { PostApproval } from '../../src/fleet/fleetApprover.js';
 import type { ApprovalRequest } from '../../src/protocol/approval.js';
 import { HookEventName } from '../../src/protocol/types.js';
 import { FLEET_SECRETS, type TestNats } from '../helpers/natsServer.js';

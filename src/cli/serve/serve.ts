@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Config } from '../../config/config.js';
 import { isFault } from '../../hooks/givenHooks.js';
 import { errorMessage } from '../../util/errorMessage.js';
@@ -102,10 +103,11 @@ async function listen(
       approvals,
     });
     printLine(`hookstack serve: listening on ${door.url}`);
-    await aborted(interruption.signal);
+    const { signal } = interruption;
+    if (!signal.aborted) await once(signal, 'abort');
     printNotice(
       'note',
-      `${errorMessage(interruption.signal.reason)}: no more questions are taken, and ${plural(answers.inFlight, 'question')} in flight ${answers.inFlight === 1 ? 'has' : 'have'} ${DRAIN_MS / 1000} s`,
+      `${errorMessage(signal.reason)}: no more questions are taken, and ${plural(answers.inFlight, 'question')} in flight ${answers.inFlight === 1 ? 'has' : 'have'} ${DRAIN_MS / 1000} s`,
     );
     await Promise.all([doors.close(), answers.drain(DRAIN_MS)]);
     await door.close();
@@ -124,11 +126,4 @@ function tellRefusal(notices: Notices, refusal: Refusal, maxConcurrent: number):
   };
   const text = told[refusal];
   if (text !== undefined) notices.tell('warning', refusal, text);
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -3,9 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { beginStream, send } from '../respond.js';
 import { show, viewOf } from './approvalView.js';
 import type { KvBoard } from './kvBoard.js';
-import type { ApproverSession } from './approverSessions.js';
 import type { OpenQuestion } from './openQuestions.js';
-import type { ShownQuestions } from './shownQuestions.js';
+import type { ApproverSession, ShownQuestions } from './signIn.js';
 import type { StoredOver } from './storedQuestion.js';
 
 const MAX_PAGES = 100;

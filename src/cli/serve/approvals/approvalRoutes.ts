@@ -2,16 +2,25 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { APPROVALS_PATH, MAX_QUESTION_BYTES } from '../../../fleet/approvalEnvelope.js';
 import type { Approval } from '../../../protocol/approval.js';
 import { expecting, objectOf, oneOf, positiveCount, text } from '../../../util/checks.js';
+import { hashOf, styleOf } from '../../shared/page/pageParts.js';
 import { ApprovalEvents } from './approvalEvents.js';
 import { show } from './approvalView.js';
 import { answerQuestion } from './approvalQuestions.js';
-import type { ApproverSession } from './approverSessions.js';
 import type { Counted, KvBoard } from './kvBoard.js';
 import { BodyReader } from '../readBody.js';
 import { headerOf, readJson, readSaid, send, write, wrongMethod } from '../respond.js';
-import { renderApprovals } from './renderApprovals.js';
-import type { ShownAs } from './shownQuestions.js';
-import { PAGE, pageSession, SignIn, type Approvers, type SignInOptions } from './signIn.js';
+import behaviour from './page/page.js?raw';
+import ownStyle from './page/page.css?raw';
+import template from './page/page.html?raw';
+import {
+  PAGE,
+  pageSession,
+  SignIn,
+  type ApproverSession,
+  type Approvers,
+  type ShownAs,
+  type SignInOptions,
+} from './signIn.js';
 
 export interface ApprovalRoutesOptions extends SignInOptions {
   /** Where questions wait; without one nobody can be asked. */
@@ -109,10 +118,9 @@ class Routes {
     const { method } = request;
     if (path === '' || path === '/') {
       if (method !== 'GET' && method !== 'HEAD') return wrongMethod(response, 'GET');
-      const { html, policy } = renderApprovals();
-      return write(response, 200, html, {
+      return write(response, 200, DOCUMENT.html, {
         'Content-Type': 'text/html; charset=utf-8',
-        'Content-Security-Policy': policy,
+        'Content-Security-Policy': DOCUMENT.policy,
       });
     }
     if (path === '/sign-in') return this.#signIn.begin(request, response, approvers);
@@ -171,4 +179,24 @@ const REPLIES = {
   late: { status: 410, error: 'too late: its time is over, and the answer was no' },
   withdrawn: { status: 410, error: 'the agent has taken its question back' },
   unknown: { status: 404, error: 'there is no such question' },
+};
+
+const style = styleOf(ownStyle);
+
+/** Loads nothing from elsewhere, and runs no script but its own. What it shows comes later, as data. */
+const DOCUMENT = {
+  html: template
+    .replace('<!-- style -->', () => `<style>${style}</style>`)
+    .replace('<!-- script -->', () => `<script type="module">${behaviour}</script>`),
+  policy: [
+    "default-src 'none'",
+    `script-src '${hashOf(behaviour)}'`,
+    `style-src '${hashOf(style)}'`,
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; '),
 };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setMaxListeners } from 'node:events';
+import { EventEmitter, once, setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KV, KvEntry, KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -9,8 +9,9 @@ import { every, retry } from '../../../fleet/retry.js';
 import type { Approval } from '../../../protocol/approval.js';
 import { errorMessage } from '../../../util/errorMessage.js';
 import { whyUnreadable } from './approvalView.js';
-import type { KeptRequest } from './readApprovalRequest.js';
-import { OpenQuestions, type OpenQuestion } from './openQuestions.js';
+import type { KeptRequest } from './approvalQuestions.js';
+import { Quota } from '../quota.js';
+import { MAX_OPEN_OF_ONE, OpenQuestions, type OpenQuestion } from './openQuestions.js';
 import {
   approvalOf,
   digestOf,
@@ -72,6 +73,8 @@ interface Placed {
 }
 
 const DEFAULT_LONGEST_MS = 24 * 3_600_000;
+/** Requests of one who asks that wait at a time: each of its questions, and once more where a connection was lost. */
+const MAX_WAITING_OF_ONE = 2 * MAX_OPEN_OF_ONE;
 const RETRY_MS = 500;
 /** Ms that it takes to end a question whose time is over. */
 const LAPSE_MS = 500;
@@ -81,6 +84,9 @@ const WRONG_REVISION = new Set<unknown>([10071, 10164]);
 /** Questions in a key-value bucket of NATS, which all servers read, live. */
 export class KvBoard {
   readonly #open: OpenQuestions;
+  /** Emits the key of a question that is over, with how it has ended; with nothing where its entry is gone. */
+  readonly #ends = new EventEmitter().setMaxListeners(0);
+  readonly #waiting = new Quota(Infinity, MAX_WAITING_OF_ONE);
   readonly #listeners = new Set<BoardListener>();
   readonly #closing = new AbortController();
   readonly #clock = new NatsClock();
@@ -120,20 +126,26 @@ export class KvBoard {
     const key = keyOf(from, request.id);
     const digest = digestOf(request);
     const expiresInMs = Math.round(Math.min(timeoutMs, this.#longestMs));
+    if (!this.#waiting.take(from)) return { kind: 'full' };
+    const enough = new AbortController();
+    const signal = AbortSignal.any([this.#closing.signal, enough.signal]);
     // Before it is put, so that no answer is missed.
-    const waiting = this.#open.wait(key, from, this.#closing.signal);
-    if (!waiting) return { kind: 'full' };
+    const end = once(this.#ends, key, { signal }).catch(() => []);
+    let timer: NodeJS.Timeout | undefined;
     try {
       const put = await this.#put(key, { state: 'open', from, digest, expiresInMs, request });
       if ('kind' in put) return put;
       if (put.stored.digest !== digest) return { kind: 'taken' };
       if (put.stored.state !== 'open') return outcomeOf(put.stored);
       const left = this.#clock.leftOf(put.created, put.stored.expiresInMs);
-      const over =
-        left > 0 ? await waiting.over(Math.min(waitMs, left + LAPSE_MS)) : await this.#expire(key);
-      return over ? outcomeOf(over) : { kind: 'open' };
+      if (left <= 0) return outcomeOf(await this.#expire(key));
+      timer = setTimeout(() => enough.abort(), Math.min(waitMs, left + LAPSE_MS));
+      const [over] = (await end) as [over?: StoredOver];
+      return outcomeOf(over);
     } finally {
-      waiting.end();
+      clearTimeout(timer);
+      enough.abort();
+      this.#waiting.give(from);
     }
   }
 
@@ -272,7 +284,8 @@ export class KvBoard {
       this.#open.add(question);
       this.#tell(key, question);
     } else {
-      this.#open.remove(key, stored);
+      this.#open.remove(key);
+      this.#ends.emit(key, stored);
       this.#tell(key, undefined, stored);
     }
   }
@@ -286,8 +299,8 @@ function isConflict(error: unknown): boolean {
   return error instanceof Error && 'code' in error && WRONG_REVISION.has(error.code);
 }
 
-function outcomeOf(over: StoredOver): Outcome {
-  return { kind: 'approval', approval: approvalOf(over) };
+function outcomeOf(over: StoredOver | undefined): Outcome {
+  return over ? { kind: 'approval', approval: approvalOf(over) } : { kind: 'open' };
 }
 
 const BUCKET = 'hookstack_approvals';

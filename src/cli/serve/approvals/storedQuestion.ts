@@ -3,7 +3,7 @@ import { NOBODY_ANSWERED } from '../../../fleet/approvalEnvelope.js';
 import { readApproval, type Approval } from '../../../protocol/approval.js';
 import { isRecord } from '../../../util/records.js';
 import { toOneLine } from '../../shared/terminal.js';
-import type { KeptRequest } from './readApprovalRequest.js';
+import type { KeptRequest } from './approvalQuestions.js';
 
 /** A question in the bucket that waits for a person. */
 export interface StoredOpen {
