@@ -1,7 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { describe, expect, it, vi } from 'vitest';
 import { KvBoard } from '../../src/cli/serve/approvals/kvBoard.js';
-import { openNatsDoor, type NatsDoorOptions } from '../../src/cli/serve/natsDoor.js';
+import { NatsDoor, type NatsDoorOptions } from '../../src/cli/serve/natsDoor.js';
 import { ask, rawClient, useNats } from '../helpers/fleetQuestions.js';
 import { FLEET_SECRETS, startNats } from '../helpers/natsServer.js';
 
@@ -9,7 +9,7 @@ const { nats, closing } = useNats();
 
 async function openDoor(options: Partial<NatsDoorOptions> = {}) {
   const onWarn = vi.fn<(message: string) => void>();
-  const door = await openNatsDoor({
+  const door = await NatsDoor.open({
     url: nats.url,
     secret: FLEET_SECRETS.policy,
     answers: { answer: async () => ({ status: 200, body: '{}' }) },

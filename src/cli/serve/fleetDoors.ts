@@ -11,7 +11,7 @@ import type { PolicyAnswers } from './answers.js';
 import { approvalRoutes } from './approvals/approvalRoutes.js';
 import { KvBoard } from './approvals/kvBoard.js';
 import type { Listening } from './listening.js';
-import { openNatsDoor } from './natsDoor.js';
+import { NatsDoor } from './natsDoor.js';
 import type { Notices } from './notices.js';
 
 export interface FleetOptions extends NatsServerOptions {
@@ -76,61 +76,47 @@ export async function readFleet(options: FleetOptions): Promise<Fleet> {
   };
 }
 
-/** What comes in over NATS, and the page on which people answer. Nothing of it is there without `--nats`. */
-export class FleetDoors {
-  #closing: Promise<void> | undefined;
+/**
+ * Opens what comes in over NATS.
+ *
+ * @returns the door, and the board of questions to people; neither without `--nats`
+ * @throws UsageError where there cannot be a connection, or no board for those who are to answer
+ */
+export async function openFleet(fleet: Fleet, answers: PolicyAnswers, notices: Notices) {
+  const { url, tls, approvers, ...others } = fleet;
+  if (url === undefined) return {};
+  const board = new KvBoard({ log });
+  const onWarn = (text: string) => notices.tell('warning', 'nats', text);
+  const needsBoard = approvers !== undefined;
+  const opening = NatsDoor.open({ ...others, ...tls, url, answers, board, needsBoard, onWarn });
+  return { board, door: await orUsageError(opening, unusable('--nats')) };
+}
 
-  /** @throws UsageError where there cannot be a connection, or no board for those who are to answer */
-  static async open(fleet: Fleet, answers: PolicyAnswers, notices: Notices): Promise<FleetDoors> {
-    const { url, tls, approvers, ...others } = fleet;
-    const board = new KvBoard({ log });
-    const close = async () => undefined;
-    if (url === undefined) return new FleetDoors(fleet, notices, undefined, close);
-    const onWarn = (text: string) => notices.tell('warning', 'nats', text);
-    const needsBoard = approvers !== undefined;
-    const opening = openNatsDoor({ ...others, ...tls, url, answers, board, needsBoard, onWarn });
-    const nats = await orUsageError(opening, unusable('--nats'));
-    return new FleetDoors(fleet, notices, board, () => nats.close());
-  }
-
-  private constructor(
-    private readonly fleet: Fleet,
-    private readonly notices: Notices,
-    private readonly board: KvBoard | undefined,
-    private readonly end: () => Promise<void>,
-  ) {}
-
-  /** @returns handles requests to the paths of approvals */
-  routes({ access, tls, origin }: Listening): ReturnType<typeof approvalRoutes> {
-    const { approvers } = this.fleet;
-    return approvalRoutes({
-      board: this.board,
-      // Who asks must not answer, also where both were given the same token.
-      approvers: approvers && {
-        nameOf: (token) => (access.tokens?.nameOf(token) ? undefined : approvers.nameOf(token)),
-      },
-      isTls: tls !== undefined,
-      origin,
-      askerOf: (request) => {
-        const admission = admit(request, access);
-        if (!('error' in admission)) return admission.asker ?? LOCAL;
-        const from = request.socket.remoteAddress ?? 'somebody who has gone';
-        this.notices.tell(
-          'warning',
-          'access',
-          `a question was refused: ${admission.error} (from ${from})`,
-        );
-        return undefined;
-      },
-      log,
-    });
-  }
-
-  /** Takes no more, once what was asked is answered. Idempotent. */
-  close(): Promise<void> {
-    this.#closing ??= this.end();
-    return this.#closing;
-  }
+/** @returns handles requests to the paths of approvals */
+export function routesOf(
+  { approvers }: Fleet,
+  { access, tls, origin }: Listening,
+  board: KvBoard | undefined,
+  notices: Notices,
+): ReturnType<typeof approvalRoutes> {
+  return approvalRoutes({
+    board,
+    // Who asks must not answer, also where both were given the same token.
+    approvers: approvers && {
+      nameOf: (token) => (access.tokens?.nameOf(token) ? undefined : approvers.nameOf(token)),
+    },
+    isTls: tls !== undefined,
+    origin,
+    askerOf: (request) => {
+      const admission = admit(request, access);
+      if (!('error' in admission)) return admission.asker ?? LOCAL;
+      const from = request.socket.remoteAddress ?? 'somebody who has gone';
+      const text = `a question was refused: ${admission.error} (from ${from})`;
+      notices.tell('warning', 'access', text);
+      return undefined;
+    },
+    log,
+  });
 }
 
 function unusable(option: string) {

@@ -14,7 +14,7 @@ import type { KvBoard } from './approvals/kvBoard.js';
 import { Quota } from './quota.js';
 import { RETRY_MS, SteadyNats, type SteadyNatsOptions } from './steadyNats.js';
 
-export interface NatsDoorOptions extends Omit<SteadyNatsOptions, 'onOpen' | 'onWarn'> {
+export interface NatsDoorOptions extends Omit<SteadyNatsOptions, 'onOpen'> {
   readonly answers: Pick<PolicyAnswers, 'answer'>;
   /** Where questions to people wait; without one none are taken. It is begun once there is a connection. */
   readonly board?: KvBoard;
@@ -25,41 +25,6 @@ export interface NatsDoorOptions extends Omit<SteadyNatsOptions, 'onOpen' | 'onW
   /** Questions of each kind that may be worked on at a time, and the bytes of those to hooks. Default 1000, and 128 MiB. */
   readonly maxPending?: number;
   readonly maxPendingBytes?: number;
-  /** Called with what an operator should know. */
-  readonly onWarn?: (message: string) => void;
-}
-
-/** Questions come in over NATS until it is closed. */
-export interface NatsDoor {
-  /** Takes no more questions, answers those that are there, and ends the connection. */
-  close(): Promise<void>;
-  isConnected(): boolean;
-}
-
-/**
- * Answers the questions of `hooks.ask.<team>.<agent>`, to hooks, and of `hooks.approve.<team>.<agent>`, to people, beside
- * all servers of the same queue group. Who asks is what the subject says, on which `nats-server` lets nobody else publish.
- *
- * @returns after the first attempt to connect; where nobody was there, it goes on trying
- * @throws Error for credentials or files with which there cannot be a connection
- */
-export async function openNatsDoor(options: NatsDoorOptions): Promise<NatsDoor> {
-  const { name, onWarn = () => undefined } = options;
-  const door = new Door({ ...options, onWarn });
-  const nats = await SteadyNats.open({
-    ...options,
-    onWarn,
-    name: `hookstack serve ${name}`,
-    onOpen: (connection) => door.open(connection),
-  });
-  door.begin(nats);
-  return {
-    isConnected: () => nats.isUp,
-    close: async () => {
-      await door.drain();
-      await nats.close();
-    },
-  };
 }
 
 /** What is asked with a subject, and how it is answered. */
@@ -83,49 +48,75 @@ const LONGEST_MS = 600_000;
 /** What the headers of an answer may take, in bytes. */
 const HEADER_ROOM = 512;
 
-class Door {
+/**
+ * Answers the questions of `hooks.ask.<team>.<agent>`, to hooks, and of `hooks.approve.<team>.<agent>`, to people, beside
+ * all servers of the same queue group. Who asks is what the subject says, on which `nats-server` lets nobody else publish.
+ */
+export class NatsDoor {
   readonly #pending = new Set<Promise<void>>();
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   readonly #warned = new Set<string>();
   readonly #subscriptions: Subscription[] = [];
-  readonly #closing = new AbortController();
+  readonly #ending = new AbortController();
   readonly #hooks: Way;
   readonly #people: Way;
-  #connection: NatsConnection | undefined;
   #newHeaders!: () => MsgHdrs;
+  #connection: NatsConnection | undefined;
   #nats: SteadyNats | undefined;
+  #closed: Promise<void> | undefined;
 
-  constructor(private readonly options: NatsDoorOptions & { onWarn: (message: string) => void }) {
-    const { maxPending = 1000, maxPendingBytes = 128 * 1024 * 1024 } = options;
-    const wayOf = (subject: string, answer: Way['answer']): Way => ({
-      subject,
-      count: new Quota(maxPending),
-      bytes: new Quota(maxPendingBytes),
-      answer,
+  /**
+   * @returns after the first attempt to connect; where nobody was there, it goes on trying
+   * @throws Error for credentials or files with which there cannot be a connection
+   */
+  static async open(options: NatsDoorOptions): Promise<NatsDoor> {
+    const door = new NatsDoor(options);
+    door.#nats = await SteadyNats.open({
+      ...options,
+      name: `hookstack serve ${options.name}`,
+      onOpen: (connection) => door.#open(connection),
     });
-    this.#hooks = wayOf('hooks.ask.*.*', (put) => this.#askHooks(put));
-    this.#people = wayOf('hooks.approve.*.*', (put) => this.#askPeople(put));
+    return door;
   }
 
-  begin(nats: SteadyNats): void {
-    this.#nats = nats;
+  private constructor(private readonly options: NatsDoorOptions) {
+    this.#hooks = this.#wayOf('hooks.ask.*.*', (put) => this.#askHooks(put));
+    this.#people = this.#wayOf('hooks.approve.*.*', (put) => this.#askPeople(put));
   }
 
-  async open(connection: NatsConnection): Promise<void> {
+  isConnected(): boolean {
+    return this.#nats?.isUp ?? this.#connection?.isClosed() === false;
+  }
+
+  /**
+   * Takes no more questions, answers those that are there, and ends the connection. Whoever waits for a person is told to
+   * ask another server. Idempotent.
+   */
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    this.#ending.abort();
+    await this.options.board?.close();
+    const draining = Promise.all(this.#subscriptions.map((each) => each.drain()));
+    await withinMs(draining, LAST_WORDS_MS).catch(() => undefined);
+    while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
+    await this.#nats?.close();
+  }
+
+  #wayOf(subject: string, answer: Way['answer']): Way {
+    const { maxPending = 1000, maxPendingBytes = 128 * 1024 * 1024 } = this.options;
+    const [count, bytes] = [new Quota(maxPending), new Quota(maxPendingBytes)];
+    return { subject, count, bytes, answer };
+  }
+
+  async #open(connection: NatsConnection): Promise<void> {
     const { headers } = await loadPackage('@nats-io/transport-node');
     this.#newHeaders = headers;
     this.#connection = connection;
     await this.#subscribe(connection, this.#hooks);
     await this.#openBoard(connection);
-  }
-
-  /** Whoever waits for a person is told to ask another server. */
-  async drain(): Promise<void> {
-    this.#closing.abort();
-    await this.options.board?.close();
-    const draining = Promise.all(this.#subscriptions.map((each) => each.drain()));
-    await withinMs(draining, LAST_WORDS_MS).catch(() => undefined);
-    while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
   }
 
   async #openBoard(connection: NatsConnection): Promise<void> {
@@ -144,7 +135,7 @@ class Door {
         throw new Error(`there is no room for questions (${why})`, { cause: error });
       }
       onWarn(`no person can be asked, as there is no board of questions: ${why}`);
-      const { signal } = this.#closing;
+      const { signal } = this.#ending;
       void retry(begin, { pauses: every(RETRY_MS), signal, ref: false }).catch(() => undefined);
     }
   }
@@ -242,8 +233,7 @@ class Door {
 
   /** What cannot be sent now is no answer: its asker has lost the connection, too. */
   #respond(message: Msg, reply: PutReply): void {
-    const isUp = this.#nats?.isUp ?? this.#connection?.isClosed() === false;
-    if (!isUp) return;
+    if (!this.isConnected()) return;
     const max = this.#connection?.info?.max_payload ?? 1024 * 1024;
     const { status, body } = fitAnswer(reply, max - HEADER_ROOM);
     const headers = this.#newHeaders();

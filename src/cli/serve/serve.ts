@@ -9,7 +9,14 @@ import { withTrace } from '../shared/withTrace.js';
 import { openWorkspace, type Workspace } from '../shared/workspace.js';
 import { whyHooksAreOff } from '../shared/hookColumns.js';
 import { PolicyAnswers, type Refusal } from './answers.js';
-import { FleetDoors, readFleet, recordOf, type Fleet, type FleetOptions } from './fleetDoors.js';
+import {
+  openFleet,
+  readFleet,
+  recordOf,
+  routesOf,
+  type Fleet,
+  type FleetOptions,
+} from './fleetDoors.js';
 import { openHttpDoor } from './httpDoor.js';
 import { readListening, type Listening, type ListeningOptions } from './listening.js';
 import { openMetrics } from './metrics.js';
@@ -89,11 +96,11 @@ async function listen(
     },
     onLost: (what) => notices.tell('note', 'lost', what),
   });
-  const doors = await FleetDoors.open(fleet, answers, notices);
+  const nats = await openFleet(fleet, answers, notices);
   const interruption = watchInterruption();
   const limits = { maxBody: maxBody * 1024 * 1024, longestMs: LONGEST_MS };
   try {
-    const approvals = doors.routes(listening);
+    const approvals = routesOf(fleet, listening, nats.board, notices);
     const door = await openHttpDoor({
       ...listening,
       ...limits,
@@ -109,11 +116,11 @@ async function listen(
       'note',
       `${errorMessage(signal.reason)}: no more questions are taken, and ${plural(answers.inFlight, 'question')} in flight ${answers.inFlight === 1 ? 'has' : 'have'} ${DRAIN_MS / 1000} s`,
     );
-    await Promise.all([doors.close(), answers.drain(DRAIN_MS)]);
+    await Promise.all([nats.door?.close(), answers.drain(DRAIN_MS)]);
     await door.close();
     return 0;
   } finally {
-    await doors.close();
+    await nats.door?.close();
     interruption.dispose();
   }
 }
