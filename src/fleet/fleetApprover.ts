@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readApproval, type Approval, type Approver } from '../protocol/approval.js';
-import { sanitizeText } from '../protocol/sanitizeText.js';
-import { isRecord } from '../util/records.js';
+import { parseAnswer } from '../protocol/readHookOutput.js';
+import { refusalIn } from './answerMark.js';
 import {
   APPROVALS_PATH,
   MAX_QUESTION_BYTES,
@@ -131,7 +131,7 @@ function readPosted(posted: Posted): Approval | undefined {
   if (status === STILL_OPEN || status >= 500 || status === 429) return undefined;
   if (status !== 200)
     throw new Error(`the policy server refused it (${status}): ${errorOf(posted)}`);
-  const approval = readApproval(parse(posted.body));
+  const approval = readApproval(parseAnswer(posted.body));
   if (typeof approval === 'string') throw new Error(`the answer cannot be read (${approval})`);
   // Nobody's answer is no person's.
   if (approval.by === undefined) throw new Error(approval.reason ?? NOBODY_ANSWERED);
@@ -139,18 +139,7 @@ function readPosted(posted: Posted): Approval | undefined {
 }
 
 function errorOf({ body }: Posted): string {
-  const said = parse(body);
-  const error =
-    isRecord(said) && typeof said['error'] === 'string' ? said['error'] : 'it said no more';
-  return sanitizeText(error).slice(0, 300);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return refusalIn(body) ?? 'it said no more';
 }
 
 /** Whoever still shows the question takes it away. Where that cannot be said, it lapses. */

@@ -63,13 +63,34 @@ export interface Asking {
   readonly signal: AbortSignal;
 }
 
-/** What a server said. */
-export interface ServerAnswer {
+/** What a policy server says: the status that HTTP has, or would have, and the JSON. */
+export interface FleetAnswer {
   readonly status: number;
   readonly text: string;
+}
+
+/** The same as it was read. */
+export interface ServerAnswer extends FleetAnswer {
   /** Whether some of the text was dropped, as it was too long. */
   readonly isCut: boolean;
 }
+
+/** Why a question has no answer, in words that complete "The hook …". */
+export class QuestionFailed extends Error {
+  override readonly name = 'QuestionFailed';
+
+  /** @param isUnasked whether nobody can have answered, so that it may be asked again */
+  constructor(
+    message: string,
+    readonly isUnasked: boolean,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** There was no answer in time. */
+export class QuestionLate extends QuestionFailed {}
 
 export function newQuestionId(): string {
   return randomUUID();
