@@ -1,4 +1,4 @@
-import type { ApprovalRequest, AskingHook } from '../../../protocol/approval.js';
+import type { AskingHook } from '../../../protocol/approval.js';
 import { events } from '../../../protocol/events.js';
 import { HookEventName } from '../../../protocol/types.js';
 import {
@@ -15,9 +15,7 @@ import { markAnswer } from '../../../fleet/answerMark.js';
 import { readQuestion } from '../../../fleet/question.js';
 import { errorMessage } from '../../../util/errorMessage.js';
 import type { KvBoard, Outcome } from './kvBoard.js';
-
-/** A question as servers keep it: how long it may take stands beside it. */
-export type KeptRequest = Omit<ApprovalRequest, 'expiresAt'>;
+import type { KeptRequest } from './storedQuestion.js';
 
 /** A question as it came. The lengths are those of `AskedPerson`. */
 type ReadRequest = KeptRequest & { readonly expiresInMs?: number; readonly waitMs?: number };

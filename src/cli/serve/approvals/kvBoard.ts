@@ -9,7 +9,6 @@ import { every, retry } from '../../../fleet/retry.js';
 import type { Approval } from '../../../protocol/approval.js';
 import { errorMessage } from '../../../util/errorMessage.js';
 import { whyUnreadable } from './approvalView.js';
-import type { KeptRequest } from './approvalQuestions.js';
 import { Quota } from '../quota.js';
 import { MAX_OPEN_OF_ONE, OpenQuestions, type OpenQuestion } from './openQuestions.js';
 import {
@@ -20,6 +19,7 @@ import {
   lineOf,
   overOf,
   readStored,
+  type KeptRequest,
   type Stored,
   type StoredOpen,
   type StoredOver,

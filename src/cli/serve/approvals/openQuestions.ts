@@ -1,4 +1,4 @@
-import type { KeptRequest } from './approvalQuestions.js';
+import type { KeptRequest } from './storedQuestion.js';
 
 /** A question that waits for a person. */
 export interface OpenQuestion {
