@@ -96,7 +96,7 @@ function askingOf(
       ...(callId !== undefined && { call: callId }),
     },
     secret,
-    tls: { ...(caFile && { caFile }), ...(certFile && { certFile }), ...(keyFile && { keyFile }) },
+    tls: { caFile, certFile, keyFile },
     ...(headers && { headers }),
     ...(dialect && { format: dialect }),
     maxAnswerBytes: Math.max(MAX_KEPT_ANSWER_BYTES, 2 * body.byteLength),

@@ -75,19 +75,19 @@ export function remoteApprover(
     }
     const time = Math.max(1, expiresAt - Date.now());
     const deadline = performance.now() + time - Math.min(TRAVEL_MS, time * TRAVEL_PART);
-    const ask = (leftMs: number) => {
+    const put = (leftMs: number) => {
       // In the end the server says that nobody has answered, as it alone knows.
       const wait = Math.round(leftMs > waitMs ? waitMs : leftMs + LAPSE_MS);
-      const put: AskedPerson = { ...asked, expiresInMs: Math.ceil(leftMs), waitMs: wait };
+      const sent: AskedPerson = { ...asked, expiresInMs: Math.ceil(leftMs), waitMs: wait };
       return post({
         id,
-        body: JSON.stringify(put, nameNumbers),
+        body: JSON.stringify(sent, nameNumbers),
         timeoutMs: wait + graceMs,
         signal,
       });
     };
     try {
-      return await askUntil(deadline, ask, signal);
+      return await askUntil(deadline, put, signal);
     } catch (error) {
       takeBack(post, id, graceMs);
       throw error;
@@ -97,14 +97,14 @@ export function remoteApprover(
 
 async function askUntil(
   deadline: number,
-  ask: (leftMs: number) => Promise<Posted>,
+  put: (leftMs: number) => Promise<Posted>,
   signal: AbortSignal,
 ): Promise<Approval> {
   let pause = FIRST_PAUSE_MS;
   let problem = NOBODY_ANSWERED;
   for (let left = deadline - performance.now(); left > 0; left = deadline - performance.now()) {
     signal.throwIfAborted();
-    const posted = await ask(left).catch((error: Error) => error);
+    const posted = await put(left).catch((error: Error) => error);
     if (!(posted instanceof Error)) {
       const approval = readPosted(posted);
       if (approval) return approval;

@@ -38,9 +38,11 @@ export interface Question {
   readonly readsMarks?: boolean;
 }
 
-/** Files of TLS: whom to believe, and a certificate of one's own. */
+/** Files of TLS, in PEM. */
 export interface TlsFiles {
+  /** Whom to believe. Default: whom the system believes. */
   readonly caFile?: string | undefined;
+  /** A certificate of one's own, and its key. */
   readonly certFile?: string | undefined;
   readonly keyFile?: string | undefined;
 }

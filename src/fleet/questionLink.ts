@@ -147,8 +147,8 @@ export class QuestionLink {
       `has a secret with which it may not ${what}: ${why}; TEAM/AGENT in its url must be that of the user whose secret it is`,
       true,
     );
-    for (const { subject, fail } of this.#sent.values()) {
-      if (isInbox || subject === error.subject) fail(failed);
+    for (const sent of this.#sent.values()) {
+      if (isInbox || sent.subject === error.subject) sent.fail(failed);
     }
     if (isInbox) void this.close();
   }
@@ -160,7 +160,7 @@ export class QuestionLink {
 
   #failAll(): void {
     const failed = new QuestionFailed('lost its connection to NATS while it waited', false);
-    for (const { fail } of this.#sent.values()) fail(failed);
+    for (const sent of this.#sent.values()) sent.fail(failed);
   }
 
   #return(): void {

@@ -22,6 +22,10 @@ async function openDoor(options: Partial<NatsDoorOptions> = {}) {
   return { door, onWarn };
 }
 
+function sockets(): number {
+  return process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
+}
+
 describe('questions to people', () => {
   it('are answered nowhere but where their asker reads', async () => {
     const { onWarn } = await openDoor();
@@ -41,8 +45,6 @@ describe('questions to people', () => {
   });
 
   it('come over the connection of those to hooks', async () => {
-    const sockets = () =>
-      process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
     await vi.waitFor(() => expect(sockets()).toBe(0));
     await openDoor();
     // It looks with another one whether the server greets.

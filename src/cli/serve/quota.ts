@@ -42,3 +42,26 @@ export class Quota {
     else this.#takenBy.delete(from);
   }
 }
+
+const MINUTE_MS = 60_000;
+
+/** What somebody did within the last minute. */
+export class LastMinute {
+  #done: { readonly from: string; readonly at: number }[] = [];
+
+  add(from: string): void {
+    this.#done.push({ from, at: performance.now() });
+  }
+
+  /**
+   * @param from default: of all
+   * @returns how often, and the seconds until that is once less
+   */
+  count(from?: string): { readonly times: number; readonly lessInS: number } {
+    const since = performance.now() - MINUTE_MS;
+    this.#done = this.#done.filter(({ at }) => at > since);
+    const own = from === undefined ? this.#done : this.#done.filter((each) => each.from === from);
+    const lessInS = Math.max(1, Math.ceil(((own[0]?.at ?? since) - since) / 1000));
+    return { times: own.length, lessInS };
+  }
+}

@@ -16,11 +16,7 @@ export interface NatsServerOptions {
 
 /** What settings call them. */
 export function tlsOf({ natsCa, natsCert, natsKey }: NatsServerOptions): TlsFiles {
-  return {
-    ...(natsCa !== undefined && { caFile: natsCa }),
-    ...(natsCert !== undefined && { certFile: natsCert }),
-    ...(natsKey !== undefined && { keyFile: natsKey }),
-  };
+  return { caFile: natsCa, certFile: natsCert, keyFile: natsKey };
 }
 
 /** Whom to believe at NATS, and who one is. */

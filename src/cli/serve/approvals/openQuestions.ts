@@ -1,3 +1,4 @@
+import { LastMinute } from '../quota.js';
 import type { KeptRequest } from './storedQuestion.js';
 
 /** A question that waits for a person. */
@@ -18,15 +19,13 @@ export const MAX_OPEN_OF_ONE = 20;
 
 /** Each leaves an entry for as long as the longest question may wait: nobody answers more in a minute. */
 const MAX_NEW_OF_ONE = 20;
-const MINUTE_MS = 60_000;
 
 /** The questions that this server knows to be open. */
 export class OpenQuestions {
   readonly #open = new Map<string, { readonly question: OpenQuestion; timer: NodeJS.Timeout }>();
   /** Keys of those that are being put, and who asks. */
   readonly #reserved = new Map<string, string>();
-  /** When new ones came within the last minute, by who asks. */
-  readonly #newOf = new Map<string, readonly number[]>();
+  readonly #new = new LastMinute();
 
   /**
    * @param onLapse called with the key of a question whose time is over
@@ -65,21 +64,11 @@ export class OpenQuestions {
       askers.push(...this.#reserved.values());
       const ofOne = askers.filter((each) => each === from).length;
       if (askers.length >= MAX_OPEN || ofOne >= MAX_OPEN_OF_ONE) return undefined;
-      if (!this.#takeNew(from)) return undefined;
+      if (this.#new.count(from).times >= this.newInMinute) return undefined;
+      this.#new.add(from);
     }
     this.#reserved.set(key, from);
     return () => this.#reserved.delete(key);
-  }
-
-  #takeNew(from: string): boolean {
-    const since = performance.now() - MINUTE_MS;
-    for (const [asker, times] of this.#newOf) {
-      if ((times.at(-1) ?? 0) <= since) this.#newOf.delete(asker);
-    }
-    const recent = (this.#newOf.get(from) ?? []).filter((time) => time > since);
-    if (recent.length >= this.newInMinute) return false;
-    this.#newOf.set(from, [...recent, performance.now()]);
-    return true;
   }
 
   clear(): void {

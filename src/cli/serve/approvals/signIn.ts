@@ -2,6 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MIN_READ_MS } from '../../../protocol/approval.js';
 import { toOneLine } from '../../shared/terminal.js';
+import { LastMinute } from '../quota.js';
 import { BodyReader } from '../readBody.js';
 import { readSaid, send } from '../respond.js';
 import { show } from './approvalView.js';
@@ -49,7 +50,7 @@ export function pageSession({ name, csrf }: ApproverSession) {
 /** Lets people in who have a token, and knows which requests are theirs. */
 export class SignIn {
   readonly #sessions = new ApproverSessions();
-  readonly #failed = new FailedSignIns();
+  readonly #failed = new LastMinute();
   readonly #bodies = new BodyReader(MAX_SIGN_IN_BYTES, 256);
 
   constructor(private readonly options: SignInOptions) {}
@@ -82,8 +83,11 @@ export class SignIn {
   }
 
   #hasToWait(response: ServerResponse, from: string): boolean {
-    const waitS = this.#failed.waitS(from);
-    if (waitS === undefined) return false;
+    const own = this.#failed.count(from);
+    const all = this.#failed.count();
+    const isOwn = own.times >= MAX_FAILURES_OF_ONE;
+    if (!isOwn && all.times < MAX_FAILURES) return false;
+    const waitS = isOwn ? own.lessInS : all.lessInS;
     const error = `Too many wrong tokens: try again in ${waitS} s`;
     send(response, 429, { error }, { 'Retry-After': String(waitS) });
     return true;
@@ -183,30 +187,10 @@ function isSameText(a: string, b: string): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-const WINDOW_MS = 60_000;
+/** Wrong tokens in a minute. */
 const MAX_FAILURES_OF_ONE = 5;
 /** So many that nobody guesses a token with them, and that somebody with ten machines keeps nobody else out. */
 const MAX_FAILURES = 1000;
-
-/** Counts wrong tokens of the last minute. */
-class FailedSignIns {
-  /** Where it came from, and when. */
-  #failures: { readonly from: string; readonly at: number }[] = [];
-
-  add(from: string): void {
-    this.#failures.push({ from, at: performance.now() });
-  }
-
-  /** @returns seconds to wait before a further token is looked at; `undefined` where it may be now */
-  waitS(from: string): number | undefined {
-    const since = performance.now() - WINDOW_MS;
-    this.#failures = this.#failures.filter(({ at }) => at > since);
-    const own = this.#failures.filter((failure) => failure.from === from);
-    const [first] = own.length >= MAX_FAILURES_OF_ONE ? own : this.#failures;
-    const isOver = own.length >= MAX_FAILURES_OF_ONE || this.#failures.length >= MAX_FAILURES;
-    return isOver && first ? Math.max(1, Math.ceil((first.at - since) / 1000)) : undefined;
-  }
-}
 
 /** A question as a page was told it: its entry, and everything that stood there. */
 export interface ShownAs {
