@@ -26,7 +26,7 @@ const ALL = 22_350;
 /** The same for the rooms of a fleet: its servers, its record, and who asks. */
 const FLEET: Readonly<Record<string, number>> = {
   'src/cli/collect': 410,
-  'src/cli/serve': 3500,
+  'src/cli/serve': 3510,
   'src/fleet': 2730,
 };
 

@@ -1,10 +1,15 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { describe, expect, it, vi } from 'vitest';
 import { KvBoard } from '../../src/cli/serve/approvals/kvBoard.js';
 import { NatsDoor, type NatsDoorOptions } from '../../src/cli/serve/natsDoor.js';
-import { ask, rawClient, useNats } from '../helpers/fleetQuestions.js';
+import { connectNats } from '../../src/fleet/natsConnection.js';
+import { agentAt, ask, rawClient, useNats } from '../helpers/fleetQuestions.js';
 import { FLEET_SECRETS, startNats } from '../helpers/natsServer.js';
+import { useTempDir } from '../helpers/tempDir.js';
 
+const temp = useTempDir();
 const { nats, closing } = useNats();
 
 async function openDoor(options: Partial<NatsDoorOptions> = {}) {
@@ -63,5 +68,24 @@ describe('questions to people', () => {
     await expect(openDoor({ ...options, needsBoard: true })).rejects.toThrow(
       /there is no room for questions \(.*not enabled; switch on "jetstream" in/u,
     );
+  });
+
+  it('are taken once there is JetStream', { timeout: 20_000 }, async () => {
+    const config = path.join(temp.path, 'nats.conf');
+    await writeFile(config, 'max_payload: 1MB');
+    const own = await startNats(config);
+    closing.push(() => own.dispose());
+    const { onWarn } = await openDoor({ url: own.url, secret: undefined });
+    await writeFile(config, `jetstream { store_dir: "${temp.path}" }`);
+    await own.restart();
+    await vi.waitFor(
+      () => expect(onWarn.mock.lastCall).toEqual([expect.stringMatching(/^people can be asked/u)]),
+      { timeout: 15_000 },
+    );
+    const client = await connectNats({ address: agentAt(own), name: 'raw' });
+    closing.push(() => client.close());
+    const reply = { reply: '_INBOX.acme.one.a', noMux: true, timeout: 4000 };
+    const answer = await client.request('hooks.approve.acme.one', '{"takeBack":"x"}', reply);
+    expect(answer.json()).toEqual({ hookstack: { version: 1, question: 'x' } });
   });
 });

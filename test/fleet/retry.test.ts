@@ -1,6 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import { every, retry } from '../../src/fleet/retry.js';
 
+function hopeless(): never {
+  throw new Error('hopeless');
+}
+
 const failingTimes = (times: number) => {
   let left = times;
   return vi.fn(async () => {
@@ -31,9 +35,6 @@ describe('retry', () => {
     await expect(retry(work, { pauses: every(60_000), signal, onFailure })).rejects.toThrow();
     expect(work).toHaveBeenCalledTimes(1);
     await expect(retry(work, { pauses: every(1), signal })).rejects.toThrow('enough');
-    const hopeless = () => {
-      throw new Error('hopeless');
-    };
     const given = { pauses: every(1), onFailure: hopeless };
     await expect(retry(failingTimes(9), given)).rejects.toThrow('hopeless');
   });

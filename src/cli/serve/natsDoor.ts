@@ -12,7 +12,7 @@ import type { PolicyAnswers, Reply } from './answers.js';
 import { answerQuestion, type PutReply } from './approvals/approvalQuestions.js';
 import type { KvBoard } from './approvals/kvBoard.js';
 import { Quota } from './quota.js';
-import { RETRY_MS, SteadyNats, type SteadyNatsOptions } from './steadyNats.js';
+import { SteadyNats, type SteadyNatsOptions } from './steadyNats.js';
 
 export interface NatsDoorOptions extends Omit<SteadyNatsOptions, 'onOpen'> {
   readonly answers: Pick<PolicyAnswers, 'answer'>;
@@ -45,6 +45,8 @@ interface Put {
 const QUEUE = 'policy';
 /** Ms. */
 const LONGEST_MS = 600_000;
+/** Ms between attempts to open a board that could not be used. */
+const BOARD_RETRY_MS = 2000;
 /** What the headers of an answer may take, in bytes. */
 const HEADER_ROOM = 512;
 
@@ -115,28 +117,35 @@ export class NatsDoor {
     const { headers } = await loadPackage('@nats-io/transport-node');
     this.#newHeaders = headers;
     this.#connection = connection;
+    const { board, needsBoard, onWarn } = this.options;
+    const openBoard = async () => {
+      await board?.begin(connection);
+      if (board) await this.#subscribe(connection, this.#people);
+    };
+    // No question is taken by a server that does not start.
+    const isFirst = !this.#nats;
+    if (needsBoard && isFirst) {
+      await openBoard().catch((error: unknown) => {
+        throw new Error(`there is no room for questions (${withAdvice(error)})`, { cause: error });
+      });
+    }
     await this.#subscribe(connection, this.#hooks);
-    await this.#openBoard(connection);
+    if (!needsBoard || !isFirst) {
+      await openBoard().catch((error: unknown) => {
+        onWarn(`no person can be asked, as there is no board of questions: ${withAdvice(error)}`);
+        void this.#keepOpening(openBoard);
+      });
+    }
   }
 
-  async #openBoard(connection: NatsConnection): Promise<void> {
-    const { board, needsBoard, onWarn } = this.options;
-    if (!board) return;
-    const begin = async () => {
-      await board.begin(connection);
-      await this.#subscribe(connection, this.#people);
-    };
+  async #keepOpening(openBoard: () => Promise<void>): Promise<void> {
+    const { signal } = this.#ending;
+    const options = { pauses: every(BOARD_RETRY_MS), signal, ref: false };
     try {
-      await begin();
-    } catch (error) {
-      const advice = natsAdvice(error);
-      const why = `${errorMessage(error)}${advice === undefined ? '' : `; ${advice}`}`;
-      if (needsBoard && !this.#nats) {
-        throw new Error(`there is no room for questions (${why})`, { cause: error });
-      }
-      onWarn(`no person can be asked, as there is no board of questions: ${why}`);
-      const { signal } = this.#ending;
-      void retry(begin, { pauses: every(RETRY_MS), signal, ref: false }).catch(() => undefined);
+      await retry(openBoard, options);
+      this.options.onWarn('people can be asked now, as there is a board of questions');
+    } catch {
+      // It was closed meanwhile.
     }
   }
 
@@ -240,6 +249,11 @@ export class NatsDoor {
     if (status !== 200) headers.set(HEADERS.status, String(status));
     message.respond(body, { headers });
   }
+}
+
+function withAdvice(error: unknown): string {
+  const advice = natsAdvice(error);
+  return `${errorMessage(error)}${advice === undefined ? '' : `; ${advice}`}`;
 }
 
 /** @throws Error where what it has as headers are none */

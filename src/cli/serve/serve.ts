@@ -96,10 +96,11 @@ async function listen(
     },
     onLost: (what) => notices.tell('note', 'lost', what),
   });
-  const nats = await openFleet(fleet, answers, notices);
   const interruption = watchInterruption();
+  let nats: Awaited<ReturnType<typeof openFleet>> = {};
   const limits = { maxBody: maxBody * 1024 * 1024, longestMs: LONGEST_MS };
   try {
+    nats = await openFleet(fleet, answers, notices);
     const approvals = routesOf(fleet, listening, nats.board, notices);
     const door = await openHttpDoor({
       ...listening,

@@ -30,7 +30,7 @@ export interface SteadyNatsOptions extends TlsFiles {
 }
 
 /** Ms between attempts to connect for the first time. */
-export const RETRY_MS = 500;
+const RETRY_MS = 500;
 
 /** A connection of a server: made again for ever, also where there is nobody yet, until it is closed. */
 export class SteadyNats {

@@ -118,7 +118,7 @@ export class KvBoard {
 
   get #kv(): KV {
     if (this.#bucket) return this.#bucket;
-    throw new Error('NATS is not there yet');
+    throw new Error('NATS, or its JetStream, is not there yet');
   }
 
   /** Puts a question, or asks how the same one stands. Rejects where the board cannot be reached. */
