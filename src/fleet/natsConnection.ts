@@ -122,6 +122,12 @@ export function natsAdvice(error: unknown): string | undefined {
   return name === 'PermissionViolationError' ? 'use the user of the policy servers' : undefined;
 }
 
+/** What an error of NATS says, and what to do about it. */
+export function withAdvice(error: unknown): string {
+  const advice = natsAdvice(error);
+  return `${errorMessage(error)}${advice === undefined ? '' : `; ${advice}`}`;
+}
+
 function isRefusedUser(error: unknown): boolean {
   return error instanceof Error && error.name === 'AuthorizationError';
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface RetryOptions {
-  /** Ms before each further attempt. After the last of them, a failure is thrown. */
+  /** Ms before each further attempt, asked for after a failure. Where there is none, that is thrown. */
   readonly pauses: Iterable<number>;
   /** Ends it: what it throws then is its reason. */
   readonly signal?: AbortSignal;
@@ -16,17 +16,19 @@ export async function retry<T>(
   work: () => Promise<T>,
   { pauses, signal, ref = true, onFailure }: RetryOptions,
 ): Promise<T> {
-  for (const pause of pauses) {
+  const each = pauses[Symbol.iterator]();
+  for (;;) {
     signal?.throwIfAborted();
     try {
       return await work();
     } catch (error) {
       signal?.throwIfAborted();
+      const pause = each.next();
+      if (pause.done) throw error;
       onFailure?.(error);
+      await sleep(pause.value, undefined, { signal, ref });
     }
-    await sleep(pause, undefined, { signal, ref });
   }
-  return work();
 }
 
 /** The same pause again and again. */

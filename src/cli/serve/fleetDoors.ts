@@ -10,7 +10,7 @@ import { admit, PEOPLE, readTokens, type Tokens } from './access.js';
 import type { PolicyAnswers } from './answers.js';
 import { approvalRoutes } from './approvals/approvalRoutes.js';
 import { KvBoard } from './approvals/kvBoard.js';
-import type { Listening } from './listening.js';
+import { said, type Listening } from './listening.js';
 import { NatsDoor } from './natsDoor.js';
 import type { Notices } from './notices.js';
 
@@ -61,12 +61,12 @@ export async function readFleet(options: FleetOptions): Promise<Fleet> {
   }
   const secret = await orUsageError(
     readSecret(tokenFile === undefined ? {} : { tokenFile }),
-    unusable('--token-file'),
+    said('--token-file'),
   );
   const approvers =
     file === undefined
       ? undefined
-      : await orUsageError(readTokens(file, PEOPLE), unusable('--approvers'));
+      : await orUsageError(readTokens(file, PEOPLE), said('--approvers'));
   return {
     ...(url !== undefined && { url }),
     secret,
@@ -89,7 +89,7 @@ export async function openFleet(fleet: Fleet, answers: PolicyAnswers, notices: N
   const onWarn = (text: string) => notices.tell('warning', 'nats', text);
   const needsBoard = approvers !== undefined;
   const opening = NatsDoor.open({ ...others, ...tls, url, answers, board, needsBoard, onWarn });
-  return { board, door: await orUsageError(opening, unusable('--nats')) };
+  return { board, door: await orUsageError(opening, said('--nats')) };
 }
 
 /** @returns handles requests to the paths of approvals */
@@ -117,10 +117,6 @@ export function routesOf(
     },
     log,
   });
-}
-
-function unusable(option: string) {
-  return (detail: string) => `${option} cannot be used: ${detail}`;
 }
 
 /** Who asks without credentials, on this machine. */

@@ -120,6 +120,7 @@ async function readTls(
   return tls;
 }
 
-function said(option: string) {
+/** Says which option cannot be used. */
+export function said(option: string) {
   return (detail: string) => `${option} cannot be used: ${detail}`;
 }

@@ -1,7 +1,7 @@
 import type { Msg, MsgHdrs, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { isFleetName } from '../../fleet/address.js';
 import { denies, stops, withMarkOf } from '../../fleet/answerMark.js';
-import { LAST_WORDS_MS, loadPackage, natsAdvice, withinMs } from '../../fleet/natsConnection.js';
+import { LAST_WORDS_MS, loadPackage, withAdvice, withinMs } from '../../fleet/natsConnection.js';
 import { HEADERS, readQuestion } from '../../fleet/question.js';
 import { every, retry } from '../../fleet/retry.js';
 import { MAX_HOOK_TEXT } from '../../protocol/sanitizeText.js';
@@ -249,11 +249,6 @@ export class NatsDoor {
     if (status !== 200) headers.set(HEADERS.status, String(status));
     message.respond(body, { headers });
   }
-}
-
-function withAdvice(error: unknown): string {
-  const advice = natsAdvice(error);
-  return `${errorMessage(error)}${advice === undefined ? '' : `; ${advice}`}`;
 }
 
 /** @throws Error where what it has as headers are none */
