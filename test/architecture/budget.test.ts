@@ -9,7 +9,7 @@ const LINES: Readonly<Record<string, number>> = {
   middleware: 2030,
   'src/config': 1040,
   'src/context.ts src/compose.ts src/stack.ts src/middlewareGuard.ts': 730,
-  'src/core': 1180,
+  'src/core': 1200,
   'src/dialects': 1990,
   'src/hooks': 2320,
   'src/process': 3800,
@@ -21,7 +21,7 @@ const LINES: Readonly<Record<string, number>> = {
   'src/trust': 1700,
   'src/util': 1850,
 };
-const ALL = 22_350;
+const ALL = 22_370;
 
 const filesOf = (room: string): string[] =>
   listFiles(...room.split(' ').map((part) => (part.endsWith('.ts') ? part : `${part}/**/*.ts`)));

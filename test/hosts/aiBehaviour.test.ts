@@ -459,27 +459,52 @@ describe.each(VERSIONS)('hookstack/ai with AI SDK $version', ({ sdk, Model }) =>
     expect(await result.text).toBe('Done.');
   });
 
-  it('ends the stream of the model with the reader', async () => {
+  it.each([
+    { where: 'hooks read it', hooks: { BeforeModel: answering({}) } },
+    { where: 'none does', hooks: {} },
+  ])('ends the stream of the model with the reader, where $where', async ({ hooks }) => {
     const mock = model();
-    const signals: (AbortSignal | undefined)[] = [];
-    mock.doStream = async ({ abortSignal }) => {
-      signals.push(abortSignal);
-      const start = { type: 'text-start' as const, id: '1' };
-      return {
-        stream: new ReadableStream({
-          pull: (to) =>
-            to.enqueue(signals.length > 1 ? start : { type: 'text-delta', id: '1', delta: '.' }),
-        }),
-      };
-    };
-    const { stream } = await wrapped(mock, setUp({})).doStream({
+    const ends: unknown[] = [];
+    mock.doStream = async () => ({
+      stream: new ReadableStream({
+        pull: (to) => to.enqueue({ type: 'text-delta', id: '1', delta: '.' }),
+        cancel: (reason) => void ends.push(reason),
+      }),
+    });
+    const { stream } = await wrapped(mock, setUp(hooks)).doStream({
       prompt: [{ role: 'user', content: [text('Go.')] }],
     });
     const reader = stream.getReader();
     await reader.read();
     await reader.cancel();
-    expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
+    expect(ends).toHaveLength(1);
   });
+
+  it.each([
+    { stack: undefined, isHosts: true },
+    { stack: 'hook' as const, isHosts: true },
+    { stack: 'model' as const, isHosts: false },
+  ])(
+    'hands the signal of the host to the model, unless middleware may end the call ($stack)',
+    async ({ stack, isHosts }) => {
+      const config = new Config();
+      if (stack) config.use(stack, (_call: unknown, next: () => Promise<void>) => next());
+      const mock = model();
+      const seen: (AbortSignal | undefined)[] = [];
+      mock.doGenerate = async ({ abortSignal }) => {
+        seen.push(abortSignal);
+        throw new Error('busy');
+      };
+      const { middleware } = aiHooks(config);
+      const { signal: abortSignal } = new AbortController();
+      const hooked = sdk.wrapLanguageModel({ model: mock, middleware });
+      const asking = sdk.generateText({ ...base, model: hooked, abortSignal });
+      await expect(asking).rejects.toThrow('busy');
+      expect(seen.map((each) => [each === abortSignal, each?.aborted])).toEqual([
+        [isHosts, !isHosts],
+      ]);
+    },
+  );
 
   it('asks for the session of each call', async () => {
     const seen: string[] = [];
