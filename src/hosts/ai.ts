@@ -26,6 +26,7 @@ import type {
 import {
   ADAPTER_OPTIONS,
   installedVersion,
+  modelSignal,
   requireVersion,
   tellUncovered,
   type AdapterOptions,
@@ -197,15 +198,13 @@ function callModel(
   open: (params: CallParams) => Promise<AsyncIterable<GenerateContentResponse>>,
 ): AsyncGenerator<GenerateContentResponse, ModelTurn, undefined> {
   if (reason !== undefined) return stoppedCall(request, reason);
-  // Without middleware, only the host ends a call that the model is at.
-  const isHosts = config.registrations('model').length === 0;
-  return callModelWithHooks(
-    config,
-    request,
-    (changed, abortSignal) =>
-      open({ ...toParams(changed, request, params), ...(!isHosts && { abortSignal }) }),
-    callOptions(params.abortSignal),
-  );
+  const { abortSignal: own } = params;
+  const send = (changed: GenerateContentParameters, aborted: AbortSignal) =>
+    open({
+      ...toParams(changed, request, params),
+      abortSignal: modelSignal(config, own, aborted),
+    });
+  return callModelWithHooks(config, request, send, callOptions(own));
 }
 
 /** The model says for sure which version calls it: several may be installed. */

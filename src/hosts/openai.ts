@@ -116,10 +116,14 @@ class HookedAgents {
     copy.clone = (changes) => this.hook(agent.clone(changes));
   }
 
-  #hookModel({ name, model }: Agent, options: CallOptions): Model {
+  #hookModel(agent: Agent, options: CallOptions): Model {
+    const { name, model, prompt } = agent;
+    // A stored prompt may say which model it is.
+    const isKnown = !agent.hasExplicitModelSettings() && (model !== '' || prompt === undefined);
     const host: ModelHost = {
       tools: this.#tools,
       options,
+      defaults: isKnown ? agent.modelSettings : {},
       onRequest: ({ tools }) => {
         for (const tool of tools) this.#tellUncovered(tool);
       },

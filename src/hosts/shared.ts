@@ -105,6 +105,15 @@ export function isHeld(config: Config): boolean {
   return config.holdsAnswers() && hasHooks(config, HookEventName.AfterModel);
 }
 
+/** The signal for the model: the host's own, unless middleware may end a call that the model is at. */
+export function modelSignal(
+  config: Config,
+  own: AbortSignal | undefined,
+  aborted: AbortSignal,
+): AbortSignal | undefined {
+  return config.registrations('model').length === 0 ? own : aborted;
+}
+
 /** A tool of the host that has run. */
 export interface Ran<Output> {
   readonly output: Output;

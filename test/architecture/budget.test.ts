@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { findNodes, listFiles, readSource } from '../requirements/syntax.js';
 
 /**
- * The most lines that each room of the engine may have. Growth is a decision: who raises a number says in the commit
+ * The most lines that each of these rooms may have. Growth is a decision: who raises a number says in the commit
  * what it buys.
  */
 const LINES: Readonly<Record<string, number>> = {
@@ -12,6 +12,7 @@ const LINES: Readonly<Record<string, number>> = {
   'src/core': 1200,
   'src/dialects': 1990,
   'src/hooks': 2320,
+  'src/hosts': 4220,
   'src/process': 3800,
   'src/protocol': 2590,
   'src/run': 1550,
@@ -21,7 +22,7 @@ const LINES: Readonly<Record<string, number>> = {
   'src/trust': 1700,
   'src/util': 1850,
 };
-const ALL = 22_370;
+const ALL = 26_590;
 
 const filesOf = (room: string): string[] =>
   listFiles(...room.split(' ').map((part) => (part.endsWith('.ts') ? part : `${part}/**/*.ts`)));
@@ -48,7 +49,7 @@ function lengthsOf(files: readonly string[]): number[] {
   );
 }
 
-describe('the rooms of the engine', () => {
+describe('the rooms', () => {
   it.each(Object.entries(LINES))('%s: at most %i lines', (room, most) => {
     const lines = linesOf(room);
     expect(lines).toBeLessThanOrEqual(most);

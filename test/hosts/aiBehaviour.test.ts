@@ -70,6 +70,11 @@ async function readAll<T>(stream: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
+async function* someThenAll() {
+  yield 'some';
+  yield 'all';
+}
+
 function finishOf(content: Content) {
   const isCall = content.some(({ type }) => type === 'tool-call');
   const unified = isCall ? ('tool-calls' as const) : ('stop' as const);
@@ -457,6 +462,46 @@ describe.each(VERSIONS)('hookstack/ai with AI SDK $version', ({ sdk, Model }) =>
       maxRetries: 1,
     });
     expect(await result.text).toBe('Done.');
+  });
+
+  it.each([
+    { where: 'a hook may change its result', hooks: { AfterTool: answering({}) }, given: [] },
+    { where: 'none does', hooks: undefined, given: ['some', 'all'] },
+  ])('gives what a tool yields on the way where $where', async ({ hooks, given }) => {
+    const { middleware, wrapTools } = aiHooks(new Config({ enableHooks: !!hooks, hooks }));
+    const { fullStream } = sdk.streamText({
+      ...base,
+      model: sdk.wrapLanguageModel({ model: model([call('1')]), middleware }),
+      tools: wrapTools({ look: sdk.tool({ inputSchema, execute: someThenAll }) }),
+    });
+    const results = (await readAll(fullStream)).filter((part) => part.type === 'tool-result');
+    expect(results.map(({ output }) => output)).toEqual([...given, 'all']);
+  });
+
+  it.each([
+    { end: 'fails', reason: undefined },
+    { end: 'is aborted, for whatever reason', reason: 'enough' },
+  ])('ends as without hooks where a stream that they read $end', async ({ reason }) => {
+    const ends = async (hooked: boolean) => {
+      const controller = new AbortController();
+      const mock = model();
+      mock.doStream = async () => ({
+        stream: new ReadableStream({
+          pull(to) {
+            if (reason) controller.abort(reason);
+            to.error(reason ? new DOMException('aborted', 'AbortError') : new Error('torn'));
+          },
+        }),
+      });
+      const { fullStream } = sdk.streamText({
+        ...base,
+        model: hooked ? wrapped(mock, setUp({ BeforeModel: answering({}) })) : mock,
+        abortSignal: controller.signal,
+        onError,
+      });
+      return readAll(fullStream).catch(String);
+    };
+    expect(await ends(true)).toEqual(await ends(false));
   });
 
   it.each([

@@ -54,7 +54,7 @@ export async function* toStream(
       }
     }
   } catch (error) {
-    throw signal?.aborted ? toAbortError(error) : error;
+    throw signal?.aborted && error === signal.reason ? toAbortError(error) : error;
   } finally {
     if (!step?.done) await turn.return(undefined as never);
   }

@@ -64,10 +64,15 @@ export function applyRequest(
 ): ModelRequest {
   const { systemInstruction, toolConfig } = sent.config ?? {};
   const settings = toSampling(SAMPLING, asked, sent);
+  const messages = toMessages(toContents(sent.contents));
+  const isSame =
+    messages.length === request.messages.length &&
+    messages.every((each, at) => each === request.messages[at]);
   const isSystemChanged = systemInstruction !== asked.config?.systemInstruction;
   return {
     ...request,
-    messages: toMessages(toContents(sent.contents)),
+    // Other middleware may change the host's own list in place.
+    messages: isSame ? request.messages : messages,
     ...(isSystemChanged && { systemMessage: new SystemMessage(textOf(systemInstruction)) }),
     ...(Object.keys(settings).length > 0 && {
       modelSettings: { ...request.modelSettings, ...settings },

@@ -79,7 +79,14 @@ export async function runAsHost(
     return await run();
   } catch (error) {
     const isBubbling = isRecord(error) || error instanceof Error ? 'is_bubble_up' in error : false;
-    if (isBubbling || signal?.aborted || ToolInvocationError.isInstance(error)) throw error;
+    const isHosts = ToolInvocationError.isInstance(error) || isOfMiddleware(error);
+    if (isBubbling || signal?.aborted || isHosts) throw error;
     return failure(call, `${String(error)}\n Please fix your mistakes.`);
   }
+}
+
+/** What other middleware throws ends the agent, as without hooks. */
+function isOfMiddleware(error: unknown): boolean {
+  const { '~brand': brand } = (error ?? {}) as { readonly '~brand'?: unknown };
+  return brand === 'MiddlewareError';
 }

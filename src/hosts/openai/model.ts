@@ -7,13 +7,23 @@ import {
   type ModelTurn,
 } from '../../core/modelCall.js';
 import { answerText, emptyResponse, functionCallsOf } from '../../protocol/response.js';
+import { isRecord } from '../../util/records.js';
 import { allowedBy } from '../allowed.js';
+import { modelSignal } from '../shared.js';
 import { carrying, only, originOf, stoppedCall } from '../translate.js';
 import { isCall, toModelResponse, toOutput, withinAllowed } from './answer.js';
 import { message, textOf, toResponseOf, withAllowed } from './items.js';
 import { toGivenParameters, toRequest } from './requests.js';
 import type { HookedTools } from './tools.js';
-import type { Item, Model, ModelRequest, ModelResponse, ModelUsage, StreamEvent } from './types.js';
+import type {
+  Item,
+  Model,
+  ModelRequest,
+  ModelResponse,
+  ModelSettings,
+  ModelUsage,
+  StreamEvent,
+} from './types.js';
 
 /** What hooks decided about a run that the host's own types cannot say: the agent's output has a schema. */
 export class HookDecisionError extends Error {
@@ -33,6 +43,8 @@ export class HookDecisionError extends Error {
 export interface ModelHost {
   readonly tools: HookedTools;
   readonly options: ModelCallOptions;
+  /** What the host sets by itself for a model that it knows by name. */
+  readonly defaults: ModelSettings;
   /** Called with the requests, before the model is. */
   onRequest(request: ModelRequest): void;
   onStop(reason: string): void;
@@ -91,14 +103,17 @@ export function hookModel(
 class HookedCall {
   /** All that the model said, as hooks read it. */
   said = '';
+  readonly request: ModelRequest;
   readonly #parameters: GenerateContentParameters;
 
   constructor(
     readonly host: ModelHost,
     name: string,
-    readonly request: ModelRequest,
+    given: ModelRequest,
   ) {
-    this.#parameters = toGivenParameters(request, name, host.tools.nameOf);
+    const modelSettings = withDefaults(given.modelSettings, host.defaults);
+    this.request = { ...given, modelSettings };
+    this.#parameters = toGivenParameters(this.request, name, host.tools.nameOf);
   }
 
   begin(open: (request: ModelRequest) => Promise<AsyncIterable<GenerateContentResponse>>) {
@@ -112,7 +127,15 @@ class HookedCall {
       config,
       this.#parameters,
       (changed, aborted) =>
-        open(toRequest(this.request, this.#parameters, changed, aborted, nameOf)),
+        open(
+          toRequest(
+            this.request,
+            this.#parameters,
+            changed,
+            modelSignal(config, signal, aborted),
+            nameOf,
+          ),
+        ),
       { ...options, ...(signal && { signal }) },
     );
   }
@@ -151,6 +174,16 @@ class HookedCall {
     if (this.request.outputType !== 'text') throw new HookDecisionError(kind, reason);
     return message('model', reason);
   }
+}
+
+/** Fields of an object are set one by one. */
+function withDefaults(settings: ModelSettings, defaults: ModelSettings): ModelSettings {
+  const given = new Map<string, unknown>(Object.entries(settings));
+  const merged = Object.entries(defaults).map(([name, value]) => {
+    const own = given.get(name);
+    return [name, isRecord(value) && isRecord(own) ? { ...value, ...own } : (own ?? value)];
+  });
+  return { ...settings, ...Object.fromEntries(merged) };
 }
 
 /** The calls of tools whose results the model is to go on with. */

@@ -47,7 +47,7 @@ export function toRequest(
   request: ModelRequest,
   given: GenerateContentParameters,
   changed: GenerateContentParameters,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
   nameOf: NameOf,
 ): ModelRequest {
   const { systemInstruction } = changed.config ?? {};
