@@ -106,7 +106,6 @@ const library = defineConfig({
     ai: 'src/hosts/ai.ts',
     claude: 'src/hosts/claude.ts',
     openai: 'src/hosts/openai.ts',
-    conformance: 'src/hosts/conformance.ts',
     langchain: 'src/hosts/langchain.ts',
     ...Object.fromEntries(
       globSync('middleware/*.ts').map((file) => [file.replace(/\.ts$/u, ''), file]),

@@ -18,7 +18,7 @@ interface SeenCall {
 export function isLookedAt(config: Config, call: SeenCall): boolean {
   // Firing the event reports what is wrong.
   return attempt(() => {
-    if (hasMiddleware(config) || isTraced('tool') || isTraced('event')) return true;
+    if (hasMiddleware(config, 'tool') || isTraced('tool') || isTraced('event')) return true;
     const engine = engineOf(config.getHookSystem());
     if (!engine) return false;
     const runsBefore = findPlan(engine, HookEventName.BeforeTool, call) !== null;
@@ -30,13 +30,34 @@ export function isLookedAt(config: Config, call: SeenCall): boolean {
 export function isResultLookedAt(config: Config, call: SeenCall): boolean {
   return attempt(() => {
     const engine = engineOf(config.getHookSystem());
-    return hasMiddleware(config) || (engine !== undefined && runsAfter(engine, call));
+    return hasMiddleware(config, 'tool') || (engine !== undefined && runsAfter(engine, call));
   }, true);
 }
 
-function hasMiddleware(config: Config): boolean {
-  const stacks = ['tool', 'hook'] as const;
-  return stacks.some((stack) => config.registrations(stack).length > 0);
+/**
+ * Whether a hook, a middleware, a trace or a log may want to see a call of the model, as far as is known now. If not, a
+ * host may ask the model as it would without hooks: what it gives and how it fails is then what it was. Synchronous.
+ */
+export function isModelLookedAt(config: Config): boolean {
+  return attempt(() => {
+    if (hasMiddleware(config, 'model') || isTraced('model') || isTraced('event')) return true;
+    const engine = engineOf(config.getHookSystem());
+    if (!engine) return false;
+    return (
+      engine.logger.isDebugOn || MODEL_EVENTS.some((event) => findPlan(engine, event) !== null)
+    );
+  }, true);
+}
+
+/** The events of a call of the model. */
+export const MODEL_EVENTS = [
+  HookEventName.BeforeModel,
+  HookEventName.AfterModel,
+  HookEventName.BeforeToolSelection,
+] as const;
+
+function hasMiddleware(config: Config, stack: 'tool' | 'model'): boolean {
+  return [stack, 'hook' as const].some((each) => config.registrations(each).length > 0);
 }
 
 /** What a tool that failed gives: some hooks run then only. */

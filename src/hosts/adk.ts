@@ -9,12 +9,10 @@ import { isLookedAt } from '../core/isLookedAt.js';
 import { openToolCall } from '../core/coreToolHookTriggers.js';
 import { notAllowed } from '../core/coreToolScheduler.js';
 import type { ModelTurn } from '../core/modelCall.js';
-import { openModelCall, fireForFurtherAnswer } from './adk/openModelCall.js';
-import { hasHooks } from '../hooks/fireHook.js';
 import { allowedNames } from '../protocol/allowedTools.js';
 import { functionCallsOf } from '../protocol/response.js';
-import { HookEventName, type CallSession } from '../protocol/types.js';
-import { requireKnown, type OptionNames } from '../util/requireKnown.js';
+import type { CallSession } from '../protocol/types.js';
+import { requireKnown } from '../util/requireKnown.js';
 import { isLeft, stopAnswer, toAnswer, withoutWords } from './adk/answer.js';
 import {
   applyRequest,
@@ -26,26 +24,23 @@ import {
   toToolResult,
   uncoveredOf,
 } from './adk/translate.js';
-import { endAgent, orAborted, Runs } from './adk/runs.js';
-import type { Maybe } from './either.js';
-import { requireVersion, tellUncovered, textOf } from './shared.js';
+import { endAgent, fireForFurtherAnswer, openModelCall, orAborted, Runs } from './adk/runs.js';
+import type { Maybe } from './mark.js';
+import {
+  ADAPTER_OPTIONS,
+  isHeld,
+  requireVersion,
+  tellUncovered,
+  textOf,
+  type AdapterOptions,
+} from './shared.js';
 
 export type { HooksMark } from './mark.js';
 
-/** What the plugin takes besides the `Config`. */
-export interface HooksPluginOptions extends Pick<CallOptions, 'onHooks' | 'onApproval'> {
-  /** For whom calls are made. What it leaves out is the id of the host's session, and the name of its agent. */
-  readonly session?: CallSession | ((context: InvocationContext) => CallSession);
-  /** Fails a model call with tools that hooks cannot see, where there would be a warning. */
-  readonly strict?: boolean;
-}
-
-const OPTIONS: OptionNames<HooksPluginOptions> = {
-  onHooks: true,
-  onApproval: true,
-  session: true,
-  strict: true,
-};
+/** What the plugin takes besides the `Config`. What a session leaves out is the id of the host's, and the name of its agent. */
+export type HooksPluginOptions = AdapterOptions<
+  CallSession | ((context: InvocationContext) => CallSession)
+>;
 
 interface ToolEvent {
   readonly tool: BaseTool;
@@ -74,7 +69,7 @@ export class HooksPlugin extends BasePlugin {
   constructor(config: Config, options: HooksPluginOptions = {}) {
     super('hookstack');
     requireVersion('hookstack/adk', '@google/adk', version, ['2']);
-    requireKnown('new HooksPlugin()', options, OPTIONS);
+    requireKnown('new HooksPlugin()', options, ADAPTER_OPTIONS);
     this.#config = config;
     this.#options = options;
   }
@@ -165,12 +160,12 @@ export class HooksPlugin extends BasePlugin {
     event: ModelEvent & { llmResponse: LlmResponse },
   ): Promise<Maybe<LlmResponse>> {
     const { callbackContext, llmResponse } = event;
-    if (llmResponse.partial) return this.#isHeld() ? {} : undefined;
+    if (llmResponse.partial) return isHeld(this.#config) ? {} : undefined;
     const { invocationContext: context } = callbackContext;
     const run = this.#runs.of(context);
     const asked = run.asked.get(context);
     if (!asked) return undefined;
-    const isAwaited = this.#isHeld() && run.open.has(asked.call);
+    const isAwaited = isHeld(this.#config) && run.open.has(asked.call);
     // What is no answer but counts tokens comes last, and is not for hooks.
     if (!llmResponse.content && !llmResponse.errorCode) {
       return asked.isChanged || isAwaited ? withoutWords(llmResponse) : undefined;
@@ -206,11 +201,6 @@ export class HooksPlugin extends BasePlugin {
     run.stopReason ??= verdict.reason;
     // Where it wants tools, they are refused first, so that each call has an answer.
     if (functionCallsOf(response).length === 0) endAgent(run, callbackContext);
-  }
-
-  #isHeld(): boolean {
-    const isHeld = this.#config.holdsAnswers();
-    return isHeld && hasHooks(this.#config, HookEventName.AfterModel);
   }
 
   #takeTool(toolContext: Context) {

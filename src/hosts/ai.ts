@@ -1,13 +1,13 @@
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
+import { isModelLookedAt } from '../core/isLookedAt.js';
 import { callModelWithHooks, finishTurn, type ModelTurn } from '../core/modelCall.js';
 import type { CallSession } from '../protocol/types.js';
 import { isRecord } from '../util/records.js';
-import { requireKnown, type OptionNames } from '../util/requireKnown.js';
-import { isToolCall, toGenerated, toResponse } from './ai/answer.js';
-import { marked, type CallMark } from './ai/answers.js';
-import { CallMemory } from './ai/memory.js';
+import { requireKnown } from '../util/requireKnown.js';
+import { isToolCall, toGenerated, toGivenResponse } from './ai/answer.js';
+import { CallMemory, marked, type CallMark } from './ai/memory.js';
 import { toParams, toRequest, withMessages } from './ai/request.js';
 import { toChunks, toStream } from './ai/stream.js';
 import { wrapTool } from './ai/tools.js';
@@ -20,27 +20,24 @@ import type {
   ModelMiddleware,
   Steps,
   Streamed,
-  WrapOptions,
+  WrapGenerateOptions,
+  WrapStreamOptions,
 } from './ai/types.js';
-import { installedVersion, requireVersion, tellUncovered, stoppedTurn } from './shared.js';
+import {
+  ADAPTER_OPTIONS,
+  installedVersion,
+  modelSignal,
+  requireVersion,
+  tellUncovered,
+  type AdapterOptions,
+} from './shared.js';
+import { only, stoppedCall } from './translate.js';
 
 export type { ModelMiddleware, Steps } from './ai/types.js';
-export { ToolRefusedError } from './ai/refusal.js';
+export { ToolRefusedError } from './ai/tools.js';
 
 /** What `aiHooks` takes. */
-export interface AiHooksOptions extends Pick<CallOptions, 'onHooks' | 'onApproval'> {
-  /** For whom calls are made; a function is asked for each call. Default: the session of the `Config`. */
-  readonly session?: CallSession | (() => CallSession | undefined);
-  /** Throw where something cannot be covered, instead of a warning. Default `false`. */
-  readonly strict?: boolean;
-}
-
-const OPTIONS: OptionNames<AiHooksOptions> = {
-  onHooks: true,
-  onApproval: true,
-  session: true,
-  strict: true,
-};
+export type AiHooksOptions = AdapterOptions<CallSession | (() => CallSession | undefined)>;
 
 /** What puts hooks around an agent of the AI SDK. */
 export interface AiHooks {
@@ -64,7 +61,7 @@ export interface AiHooks {
  * @throws TypeError for an option that does not exist
  */
 export function aiHooks(config: Config, options: AiHooksOptions = {}): AiHooks {
-  requireKnown('aiHooks()', options, OPTIONS);
+  requireKnown('aiHooks()', options, ADAPTER_OPTIONS);
   const { onHooks, onApproval, session, strict = false } = options;
   const memory = new CallMemory(config);
   const callOptions = (signal?: AbortSignal, callId?: string): CallOptions => ({
@@ -101,33 +98,44 @@ function modelMiddleware(around: Around): ModelMiddleware {
   return {
     specificationVersion: 'v3',
 
-    async wrapGenerate<Given>({ params, model }: WrapOptions) {
+    async wrapGenerate<Given>({ params, model, doGenerate }: WrapGenerateOptions<Given>) {
+      const asked = toAsked(around, model, params);
+      if (!asked) {
+        const given = await doGenerate();
+        tellElsewhere(around, (given as Generated).content);
+        return given;
+      }
       let given: Generated | undefined;
       const turn = await finishTurn(
-        callModel(around, model, params, async (changed) => {
+        callModel(around, asked, async (changed) => {
           given = (await model.doGenerate(changed as never)) as Generated;
-          return only(toResponse(given.content, given));
+          return only(toGivenResponse(given.content, given));
         }),
       );
       const generated = toGenerated(turn, given);
-      const mark = takeCalls(around, turn, generated.content);
+      const mark = takeCalls(around, asked, turn, generated.content);
       return {
         ...generated,
         content: generated.content.map((part) => marked(part, mark)),
       } as Given;
     },
 
-    async wrapStream<Given>({ params, model }: WrapOptions) {
+    async wrapStream<Given>({ params, model, doStream }: WrapStreamOptions<Given>) {
+      const asked = toAsked(around, model, params);
+      if (!asked) return watched(around, (await doStream()) as Streamed) as Given;
       const came: AnyPart[] = [];
       let opened: Streamed | undefined;
-      const turn = callModel(around, model, params, async (changed) => {
+      const turn = callModel(around, asked, async (changed) => {
         opened = (await model.doStream(changed as never)) as Streamed;
         return toChunks(opened.stream, came);
       });
       // What fails before the answer begins has to fail here, where the SDK tries again.
-      const first = await turn.next();
-      const parts = toStream(turn, first, came, (ended, isStale) => {
-        const mark = takeCalls(around, ended, came);
+      const first = turn.next();
+      await first.catch((error: unknown) => {
+        if (!opened) throw error;
+      });
+      const parts = toStream(turn, first, params.abortSignal, came, (ended, isStale) => {
+        const mark = takeCalls(around, asked, ended, came);
         if (isStale && ended.verdict.kind === 'allow') {
           tellUncovered(around.config, STALE, around.strict);
         }
@@ -138,29 +146,65 @@ function modelMiddleware(around: Around): ModelMiddleware {
   };
 }
 
+/**
+ * What the model gives, where hooks read nothing of it. With hooks of tools, one wants to know of tools that run elsewhere.
+ * Nothing is read ahead, as an error would take its place.
+ */
+function watched(around: Around, given: Streamed): Streamed {
+  const { config } = around;
+  if (!config.getHookSystem() && config.registrations('tool').length === 0) return given;
+  const reader = given.stream.getReader();
+  const stream = new ReadableStream<AnyPart>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        if (done) return controller.close();
+        tellElsewhere(around, [value]);
+        controller.enqueue(value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+  return { ...given, stream };
+}
+
 const STALE =
   'hookstack/ai: a hook changed an answer that was streamed already, so the change was lost: set "afterModelDisplay" to "hold" in the settings or the Config';
 
-/** The model call with its hooks, unless the agent was stopped by the tools whose results are sent here. */
-function callModel(
-  { config, memory, callOptions }: Around,
-  model: AnyModel,
-  given: CallParams,
-  open: (params: CallParams) => Promise<AsyncIterable<GenerateContentResponse>>,
-): AsyncGenerator<GenerateContentResponse, ModelTurn, undefined> {
+/** A call of the model that is about to be made. */
+interface Asked {
+  readonly params: CallParams;
+  /** The same as hooks and middleware read it. */
+  readonly request: GenerateContentParameters;
+  /** Why it is not made: the tools whose results are sent here have stopped the agent. */
+  readonly reason: string | undefined;
+}
+
+/** What to ask the model; `undefined` where nobody reads it, and it is asked what the host asks. */
+function toAsked({ config, memory }: Around, model: AnyModel, given: CallParams) {
   requireSpecification(model);
   memory.noteRequest(given);
   const ids = idsOfResults(given);
   const params = withMessages(given, memory.notesFor(ids));
-  const request = toRequest(model.modelId, params);
   const reason = memory.stopReason(ids);
-  if (reason !== undefined) return refused(request, reason);
-  return callModelWithHooks(
-    config,
-    request,
-    (changed, abortSignal) => open({ ...toParams(changed, request, params), abortSignal }),
-    callOptions(params.abortSignal),
-  );
+  if (reason === undefined && params === given && !isModelLookedAt(config)) return undefined;
+  return { params, request: toRequest(model.modelId, params), reason };
+}
+
+function callModel(
+  { config, callOptions }: Around,
+  { params, request, reason }: Asked,
+  open: (params: CallParams) => Promise<AsyncIterable<GenerateContentResponse>>,
+): AsyncGenerator<GenerateContentResponse, ModelTurn, undefined> {
+  if (reason !== undefined) return stoppedCall(request, reason);
+  const { abortSignal: own } = params;
+  const send = (changed: GenerateContentParameters, aborted: AbortSignal) =>
+    open({
+      ...toParams(changed, request, params),
+      abortSignal: modelSignal(config, own, aborted),
+    });
+  return callModelWithHooks(config, request, send, callOptions(own));
 }
 
 /** The model says for sure which version calls it: several may be installed. */
@@ -178,31 +222,22 @@ function idsOfResults({ prompt }: CallParams): string[] {
   return last.content.map(({ toolCallId }) => String(toolCallId));
 }
 
-// oxlint-disable-next-line require-yield -- what is refused shows nothing
-async function* refused(
-  request: GenerateContentParameters,
-  reason: string,
-): AsyncGenerator<GenerateContentResponse, ModelTurn, undefined> {
-  return stoppedTurn(request, reason);
-}
-
-async function* only<T>(value: T): AsyncGenerator<T> {
-  yield value;
-}
-
 /** Notes what is to be known when the tools of an answer run, and of those that run elsewhere. */
 function takeCalls(
-  { config, memory, strict }: Around,
+  around: Around,
+  { request }: Asked,
   turn: ModelTurn,
   parts: readonly AnyPart[],
 ): CallMark | undefined {
-  const mark = memory.noteAnswer(
-    turn,
-    parts.filter(isToolCall).map(({ toolCallId }) => toolCallId),
-  );
+  const ids = parts.filter(isToolCall).map(({ toolCallId }) => toolCallId);
+  const mark = around.memory.noteAnswer(request, turn, ids);
+  tellElsewhere(around, parts);
+  return mark;
+}
+
+function tellElsewhere({ config, strict }: Around, parts: readonly AnyPart[]): void {
   const elsewhere = parts.find((part) => part.type === 'tool-call' && !isToolCall(part));
   if (elsewhere) tellUncovered(config, ranElsewhere(String(elsewhere.toolName)), strict);
-  return mark;
 }
 
 function notExecuted(name: string): string {

@@ -20,9 +20,17 @@ export function namesLeft(
   return isSame ? undefined : allowedNames(changed);
 }
 
-/** What the calls of an answer carry; `undefined` where nobody restricts tools. */
-export function allowedBy(config: Config, { request }: Pick<ModelTurn, 'request'>) {
-  return allowedNames(request) ?? (mayRestrict(config) ? ('all' as const) : undefined);
+/**
+ * What the calls of an answer carry; `undefined` where nobody but the host itself restricts tools.
+ *
+ * @param given the host's request
+ */
+export function allowedBy(
+  config: Config,
+  given: GenerateContentParameters,
+  { request }: Pick<ModelTurn, 'request'>,
+): Allowed | undefined {
+  return mayRestrict(config) ? (allowedNames(request) ?? 'all') : namesLeft(given, request);
 }
 
 /** Hooks that may restrict tools are asked about each request. So a call that carries nothing is none that they know. */

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
+import { MODEL_EVENTS } from '../core/isLookedAt.js';
 import {
   receivableEvents,
   receive,
@@ -11,33 +12,29 @@ import {
 import type { Received, ReplyVerdict } from '../dialects/received.js';
 import { hasGuards, skipIdle } from '../hooks/fireHook.js';
 import { events } from '../protocol/events.js';
-import { HookEventName, type CallSession } from '../protocol/types.js';
+import type { CallSession, HookEventName } from '../protocol/types.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { notLongAfter } from '../util/notLongAfter.js';
 import { requireKnown, type OptionNames } from '../util/requireKnown.js';
 import type { ClaudeAnswer, ClaudeEvent, ClaudeHook, ClaudeHooks } from './claude/types.js';
 import { ToolCalls } from './claude/toolCalls.js';
-import { installedVersion, requireVersion, tellUncovered } from './shared.js';
+import {
+  ADAPTER_OPTIONS,
+  installedVersion,
+  requireVersion,
+  tellUncovered,
+  type AdapterOptions,
+} from './shared.js';
 
 export type { ClaudeAnswer, ClaudeEvent, ClaudeHook, ClaudeHooks } from './claude/types.js';
 
-/** What `claudeHooks` takes. */
-export interface ClaudeHooksOptions extends Pick<CallOptions, 'onHooks' | 'onApproval'> {
-  /** For whom hooks run, where that is not what the host says. */
-  readonly session?: CallSession | undefined;
+/** What `claudeHooks` takes. The session says for whom hooks run, where that is not what the host says. */
+export interface ClaudeHooksOptions extends AdapterOptions {
   /** Called when hooks end a run, with the reason. */
   readonly onStop?: ((reason: string) => void) | undefined;
-  /** Throw where hooks or middleware cannot have an effect, instead of a warning. */
-  readonly strict?: boolean | undefined;
 }
 
-const OPTIONS: OptionNames<ClaudeHooksOptions> = {
-  onHooks: true,
-  onApproval: true,
-  session: true,
-  onStop: true,
-  strict: true,
-};
+const OPTIONS: OptionNames<ClaudeHooksOptions> = { ...ADAPTER_OPTIONS, onStop: true };
 
 const SDK = '@anthropic-ai/claude-agent-sdk';
 
@@ -47,12 +44,6 @@ const TIMEOUT_S = 600;
 const DEADLINE_MS = 590_000;
 /** For them to end after that, or after an abort, in ms: middleware may not heed it, and wait on. */
 const GRACE_MS = 3000;
-
-const MODEL_EVENTS = [
-  HookEventName.BeforeModel,
-  HookEventName.AfterModel,
-  HookEventName.BeforeToolSelection,
-] as const;
 
 /**
  * Hooks for `options.hooks` of the Claude Agent SDK: all of its events that hooks know, with their verdicts in its words.

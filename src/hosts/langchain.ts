@@ -3,50 +3,52 @@
 import { AIMessage, createMiddleware } from 'langchain';
 // @ts-ignore
 import type { AgentMiddleware, ModelRequest, Runtime, ToolCallRequest } from 'langchain';
-import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
+import type { GenerateContentParameters } from '@google/genai';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
-import { executeToolWithHooks } from '../core/coreToolHookTriggers.js';
 import { isLookedAt } from '../core/isLookedAt.js';
 import { callModelWithHooks, finishTurn } from '../core/modelCall.js';
-import { hasHooks } from '../hooks/fireHook.js';
-import { HookEventName, type CallSession } from '../protocol/types.js';
-import { requireKnown, type OptionNames } from '../util/requireKnown.js';
+import type { CallSession } from '../protocol/types.js';
+import { requireKnown } from '../util/requireKnown.js';
 import { mayRestrict, namesLeft, readAllowed, refusalOfCall } from './allowed.js';
-import { addMark, lastAnswer, readMark, stopOf } from './langchain/marks.js';
-import { toModelResponse, type HostCall, type Message } from './langchain/messages.js';
+import {
+  addMark,
+  lastAnswer,
+  readMark,
+  stopOf,
+  toModelResponse,
+  type HostCall,
+  type Message,
+} from './langchain/messages.js';
 import { applyRequest, toAnswer, toModelRequest } from './langchain/modelCall.js';
 import {
   failure,
-  runTool,
+  runAsHost,
   toRan,
   toToolAnswer,
   type Given,
   type Ran,
 } from './langchain/toolCall.js';
-import type { Either } from './either.js';
-import { installedVersion, requireVersion, tellUncovered } from './shared.js';
+import type { Either } from './mark.js';
+import {
+  ADAPTER_OPTIONS,
+  installedVersion,
+  isHeld,
+  RecentMap,
+  requireVersion,
+  runTool,
+  tellUncovered,
+  type AdapterOptions,
+} from './shared.js';
+import { only } from './translate.js';
 
-export type { MessageMark } from './langchain/marks.js';
+export type { MessageMark } from './langchain/messages.js';
 export type { HooksMark } from './mark.js';
 
-/** What the middleware takes besides the `Config`. */
-export interface HooksMiddlewareOptions extends Pick<CallOptions, 'onHooks' | 'onApproval'> {
-  /** For whom calls are made. What it leaves out is the id of the host's thread, as `sessionId`. */
-  readonly session?: CallSession | ((runtime: Runtime) => CallSession);
-  /** Fails a model call with tools that hooks cannot see, where there would be a warning. */
-  readonly strict?: boolean;
-}
-
-const OPTIONS: OptionNames<HooksMiddlewareOptions> = {
-  onHooks: true,
-  onApproval: true,
-  session: true,
-  strict: true,
-};
-
-/** Sessions that are remembered, as one object each. */
-const MAX_SESSIONS = 1000;
+/** What the middleware takes besides the `Config`. What a session leaves out is the id of the host's thread, as `sessionId`. */
+export type HooksMiddlewareOptions = AdapterOptions<
+  CallSession | ((runtime: Runtime) => CallSession)
+>;
 
 /**
  * Puts the hooks of a `Config` around all tools and model calls of an agent. It is best the first of its middleware.
@@ -58,7 +60,7 @@ export function hooksMiddleware(
   options: HooksMiddlewareOptions = {},
 ): AgentMiddleware {
   requireVersion('hookstack/langchain', 'langchain', installedVersion('langchain'), ['1.5+']);
-  requireKnown('hooksMiddleware()', options, OPTIONS);
+  requireKnown('hooksMiddleware()', options, ADAPTER_OPTIONS);
   const optionsOf = callOptions(options);
 
   /** A tool call with its hooks. */
@@ -76,15 +78,12 @@ export function hooksMiddleware(
     const toolInput = call.args ?? {};
     if (!isLookedAt(config, { toolName: call.name, toolInput })) return handler(request);
     const calling = optionsOf(runtime, call.id);
-    let ran: Ran | undefined;
     const execute = async (args: Record<string, unknown>) => {
       const run = () => handler({ ...request, toolCall: { ...request.toolCall, args } });
-      const given = await runTool(call, run, calling.signal);
-      return (ran = toRan(given, call, state.messages)).result;
+      return toRan(await runAsHost(call, run, calling.signal), call, state.messages);
     };
-    const result = await executeToolWithHooks(config, call.name, toolInput, execute, calling);
-    if (!ran) calling.signal?.throwIfAborted();
-    return toToolAnswer(result, call, ran);
+    const { result, ran } = await runTool(config, call.name, toolInput, execute, resultOf, calling);
+    return toToolAnswer(result, call, ran?.output);
   }
 
   /** A model call with its hooks. */
@@ -105,7 +104,7 @@ export function hooksMiddleware(
         model: isHeld(config) ? hidden(wanted.model) : wanted.model,
       });
       given = { whole, message: messageOf(whole) };
-      return once(toModelResponse(given.message));
+      return only(toModelResponse(given.message));
     };
     const calling = optionsOf(request.runtime);
     const turn = await finishTurn(callModelWithHooks(config, asked, open, calling));
@@ -120,13 +119,12 @@ export function hooksMiddleware(
 
 /** What is passed on with each call of an agent. */
 function callOptions({ onHooks, onApproval, session }: HooksMiddlewareOptions) {
-  const sessions = new Map<string, CallSession>();
+  const sessions = new RecentMap<CallSession>();
   const sessionOf = (runtime: Runtime): CallSession | undefined => {
     const given = typeof session === 'function' ? session(runtime) : session;
     const id: unknown = runtime.configurable?.thread_id;
     if (typeof id !== 'string' || given?.sessionId !== undefined) return given;
     if (given) return { sessionId: id, ...given };
-    if (sessions.size >= MAX_SESSIONS) sessions.clear();
     const known = sessions.get(id) ?? { sessionId: id };
     sessions.set(id, known);
     return known;
@@ -135,11 +133,6 @@ function callOptions({ onHooks, onApproval, session }: HooksMiddlewareOptions) {
     const signal: AbortSignal | undefined = runtime.signal;
     return { signal, onHooks, onApproval, callId, session: sessionOf(runtime) };
   };
-}
-
-/** Whether answers are kept from streams until hooks have seen them. */
-function isHeld(config: Config): boolean {
-  return config.holdsAnswers() && hasHooks(config, HookEventName.AfterModel);
 }
 
 function isTool({ tools = [] }: ModelRequest, wanted: string): boolean {
@@ -163,10 +156,6 @@ function messageOf(whole: unknown): Message {
   return (whole as { messages: [Message] }).messages[0];
 }
 
-async function* once(response: GenerateContentResponse): AsyncGenerator<GenerateContentResponse> {
-  yield response;
-}
-
 function tellOfTools(config: Config, tools: readonly object[] = [], strict?: boolean): void {
   for (const tool of tools) {
     if ('invoke' in tool) continue;
@@ -179,4 +168,8 @@ function tellOfTools(config: Config, tools: readonly object[] = [], strict?: boo
 function tellOfModel(config: Config, wanted: string): void {
   const message = `hookstack/langchain: a hook wants the model "${wanted}", but agents of LangChain have models that are objects: it stays as it is. Hooks can change messages and sampling`;
   tellUncovered(config, message);
+}
+
+function resultOf({ result }: Ran) {
+  return result;
 }

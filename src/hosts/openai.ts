@@ -1,41 +1,42 @@
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
-import type { CallSession } from '../protocol/types.js';
 import { requireKnown, type OptionNames } from '../util/requireKnown.js';
-import { decideAs, mcpToolsOf } from './openai/agents.js';
 import { HookDecisionError, hookModel, type ModelHost } from './openai/model.js';
 import { coverAgent, HookedTools, runsUncovered } from './openai/tools.js';
 import type {
   Agent,
   AnyTool,
   DecideFinalOutput,
+  FinalOutput,
+  FunctionTool,
   Handoff,
+  McpServer,
   Model,
   ModelProvider,
+  ToolOutcome,
 } from './openai/types.js';
-import { installedVersion, requireVersion, tellUncovered } from './shared.js';
+import {
+  ADAPTER_OPTIONS,
+  installedVersion,
+  requireVersion,
+  tellUncovered,
+  type AdapterOptions,
+} from './shared.js';
 
 export { HookDecisionError } from './openai/model.js';
 
-/** What `withHooks` takes. */
-export interface WithHooksOptions extends Pick<CallOptions, 'onHooks' | 'onApproval'> {
-  /** For whom the agent runs. `agent` of it is by default the name of the agent. */
-  readonly session?: CallSession | undefined;
+/** What `withHooks` takes. `agent` of the session is by default the name of the agent. */
+export interface WithHooksOptions extends AdapterOptions {
   /** What finds the models that agents have by name, or by default, such as `new OpenAIProvider()`. */
   readonly modelProvider?: { getModel(name?: string): object } | undefined;
   /** Called when hooks end a run; `finalOutput` is then this reason, or what the model has said. */
   readonly onStop?: ((reason: string) => void) | undefined;
-  /** Throw where a tool cannot be covered, instead of a warning. */
-  readonly strict?: boolean | undefined;
 }
 
 const OPTIONS: OptionNames<WithHooksOptions> = {
-  onHooks: true,
-  onApproval: true,
-  session: true,
+  ...ADAPTER_OPTIONS,
   modelProvider: true,
   onStop: true,
-  strict: true,
 };
 
 /** Any `Agent` of the OpenAI Agents SDK. */
@@ -115,17 +116,18 @@ class HookedAgents {
     copy.clone = (changes) => this.hook(agent.clone(changes));
   }
 
-  #hookModel({ name, model }: Agent, options: CallOptions): Model {
+  #hookModel(agent: Agent, options: CallOptions): Model {
+    const { name, model, prompt } = agent;
+    // A stored prompt may say which model it is.
+    const isKnown = !agent.hasExplicitModelSettings() && (model !== '' || prompt === undefined);
     const host: ModelHost = {
-      config: this.config,
+      tools: this.#tools,
       options,
+      defaults: isKnown ? agent.modelSettings : {},
       onRequest: ({ tools }) => {
         for (const tool of tools) this.#tellUncovered(tool);
       },
-      onCalls: (turn, calls) => this.#tools.expect(turn, calls),
       onStop: (reason) => this.options.onStop?.(reason),
-      nameOf: (tool) => this.#tools.nameOf(tool),
-      takeStop: (callIds) => this.#tools.takeStopOf(callIds),
     };
     if (typeof model === 'object') return hookModel(host, '', () => model, model);
     const provider = this.options.modelProvider as ModelProvider | undefined;
@@ -174,4 +176,53 @@ class HookedAgents {
       this.options.strict,
     );
   }
+}
+
+const GO_ON: FinalOutput = { isFinalOutput: false, isInterrupted: undefined };
+
+/** What an agent does with what its tools gave, without hooks. */
+function decideAs(
+  behavior: Agent['toolUseBehavior'],
+  context: object,
+  outcomes: readonly ToolOutcome[],
+): ReturnType<DecideFinalOutput> {
+  if (typeof behavior === 'function') return behavior(context, outcomes);
+  if (typeof behavior === 'object') {
+    const { stopAtToolNames: names } = behavior;
+    return asFinal(outcomes.find(({ tool }) => namesOf(tool).some((name) => names.includes(name))));
+  }
+  return behavior === 'stop_on_first_tool' ? asFinal(outcomes[0]) : GO_ON;
+}
+
+function namesOf({ name, namespace }: ToolOutcome['tool']): string[] {
+  return namespace === undefined ? [name] : [name, `${namespace}.${name}`];
+}
+
+function asFinal(outcome: ToolOutcome | undefined): FinalOutput {
+  if (outcome?.type !== 'function_output') return GO_ON;
+  const { output } = outcome;
+  const finalOutput =
+    typeof output === 'string' ? output : (JSON.stringify(output) ?? String(output));
+  return { isFinalOutput: true, isInterrupted: undefined, finalOutput };
+}
+
+/** The tools of one MCP server, each with the name that hooks know it by, whatever name the model reads. */
+async function mcpToolsOf(
+  agent: Agent,
+  mcpConfig: Agent['mcpConfig'],
+  server: McpServer,
+  given: unknown[],
+): Promise<{ readonly tool: FunctionTool; readonly name: string }[]> {
+  const list = (config: Agent['mcpConfig']) => {
+    const part = { mcpServers: [server], mcpConfig: config };
+    return Object.assign(Object.create(agent) as Agent, part).getMcpTools(...given);
+  };
+  const tools = await list(mcpConfig);
+  const own = mcpConfig.includeServerInToolNames
+    ? await list({ ...mcpConfig, includeServerInToolNames: false })
+    : tools;
+  return tools.map((tool, position) => ({
+    tool,
+    name: `mcp__${server.name}__${own[position]?.name ?? tool.name}`,
+  }));
 }

@@ -2,17 +2,15 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { inspect } from 'node:util';
-import type { GenerateContentParameters } from '@google/genai';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { executeToolWithHooks } from '../core/coreToolHookTriggers.js';
-import { isLookedAt } from '../core/isLookedAt.js';
-import type { ModelTurn } from '../core/modelCall.js';
 import { toParts } from '../protocol/llmContent.js';
-import { emptyResponse } from '../protocol/response.js';
-import { HookEventName } from '../protocol/types.js';
+import { hasHooks } from '../hooks/fireHook.js';
+import { HookEventName, type CallSession } from '../protocol/types.js';
 import type { ToolResult } from '../tools/tools.js';
 import { readTextSync } from '../util/guardedRead.js';
+import type { OptionNames } from '../util/requireKnown.js';
 
 /** The version of a package that is installed beside this one; `undefined` where that cannot be known. */
 export function installedVersion(name: string): string | undefined {
@@ -72,6 +70,24 @@ function isOneOf(version: string, supported: string): boolean {
   return given === major && minor >= (least ?? 0);
 }
 
+/** What every adapter takes besides the `Config`. `Session` says in what form. */
+export interface AdapterOptions<Session = CallSession> extends Pick<
+  CallOptions,
+  'onHooks' | 'onApproval'
+> {
+  /** For whom calls are made; a function is asked for each call. Default: what the host says, or else the `Config`. */
+  readonly session?: Session | undefined;
+  /** Throw where hooks or middleware cannot have an effect, instead of a warning. Default `false`. */
+  readonly strict?: boolean | undefined;
+}
+
+export const ADAPTER_OPTIONS: OptionNames<AdapterOptions> = {
+  onHooks: true,
+  onApproval: true,
+  session: true,
+  strict: true,
+};
+
 const warned = new WeakMap<Config, Set<string>>();
 
 /** Warns of what an adapter cannot cover, once per `Config`; throws it with `strict`. */
@@ -84,59 +100,57 @@ export function tellUncovered(config: Config, message: string, strict = false): 
   config.getDebugLogger().warn(message);
 }
 
-/** What a host goes on with after a tool call. */
-export type ToolOutcome<Output> = {
-  /** The agent is to end: why. */
-  readonly stopReason: string | undefined;
-} & (
-  | /** What the tool gave, as it gave it. */ { readonly kind: 'given'; readonly output: Output }
-  | /** What the model is to read in its place. */ {
-      readonly kind: 'changed';
-      readonly text: string;
-    }
-  | /** The tool did not run, and why. */ { readonly kind: 'refused'; readonly text: string }
-);
+/** Whether answers are kept from streams until hooks have seen them. */
+export function isHeld(config: Config): boolean {
+  return config.holdsAnswers() && hasHooks(config, HookEventName.AfterModel);
+}
+
+/** The signal for the model: the host's own, unless middleware may end a call that the model is at. */
+export function modelSignal(
+  config: Config,
+  own: AbortSignal | undefined,
+  aborted: AbortSignal,
+): AbortSignal | undefined {
+  return config.registrations('model').length === 0 ? own : aborted;
+}
+
+/** A tool of the host that has run. */
+export interface Ran<Output> {
+  readonly output: Output;
+  /** What hooks read of it. */
+  readonly result: ToolResult;
+}
 
 /**
- * Runs a host's tool with its hooks, or by itself where nobody looks at the call. Hooks read what it gives as text, or
- * else as JSON; what no hook has changed comes back as it was.
+ * Runs a host's tool with its hooks.
  *
- * @throws what the tool throws; the reason of `options.signal`, where somebody looks at the call
+ * @param read makes of what the tool gives what hooks read
+ * @returns the result with all effects of hooks, and what the tool gave, where it has run
+ * @throws what the tool throws; the reason of `options.signal`
  */
-export async function callTool<Output>(
+export async function runTool<Output>(
   config: Config,
   name: string,
   input: Record<string, unknown>,
   execute: (input: Record<string, unknown>) => Promise<Output> | Output,
-  options: CallOptions = {},
-): Promise<ToolOutcome<Output>> {
-  if (!isLookedAt(config, { toolName: name, toolInput: input })) {
-    return { kind: 'given', output: await execute(input), stopReason: undefined };
-  }
-  let ran: { output: Output; text: string } | undefined;
-  const result = await executeToolWithHooks(
-    config,
-    name,
-    input,
-    async (changed) => {
-      const output = await execute(changed);
-      ran = { output, text: asText(output) };
-      return { llmContent: ran.text, returnDisplay: ran.text };
-    },
-    options,
-  );
+  read: (output: Output) => ToolResult,
+  options: CallOptions,
+): Promise<{ readonly result: ToolResult; readonly ran: Ran<Output> | undefined }> {
+  let ran: Ran<Output> | undefined;
+  const run = async (changed: Record<string, unknown>) => {
+    const output = await execute(changed);
+    ran = { output, result: read(output) };
+    return ran.result;
+  };
+  const result = await executeToolWithHooks(config, name, input, run, options);
   if (!ran) options.signal?.throwIfAborted();
-  return outcomeOf(result, ran);
+  return { result, ran };
 }
 
-/** What a result means for the host. `ran` is what the tool gave, and the text that hooks read of it. */
-export function outcomeOf<Output>(
-  result: ToolResult,
-  ran: { readonly output: Output; readonly text: string } | undefined,
-): ToolOutcome<Output> {
-  const { stopReason, llmContent } = result;
-  if (ran && llmContent === ran.text) return { kind: 'given', output: ran.output, stopReason };
-  return { kind: ran ? 'changed' : 'refused', text: textOf(result), stopReason };
+/** What a tool gave as text, or else as JSON. */
+export function textResult(output: unknown): ToolResult {
+  const text = asText(output);
+  return { llmContent: text, returnDisplay: text };
 }
 
 /** What hooks read of what a tool gives. */
@@ -156,41 +170,32 @@ export function textOf({ llmContent }: ToolResult): string {
     .join('');
 }
 
+/** So many calls are remembered. More than these go on at once in no program. */
+const MAX_REMEMBERED = 1000;
+
 /** A map that forgets what was set first, for what is known of calls that may never come. */
-export class RecentMap<V> {
-  readonly #entries = new Map<string, V>();
+export class RecentMap<V> extends Map<string, V> {
+  readonly #onForget: ((value: V) => void) | undefined;
 
-  constructor(readonly limit = 1000) {}
-
-  get size(): number {
-    return this.#entries.size;
+  constructor(onForget?: (value: V) => void) {
+    super();
+    this.#onForget = onForget;
   }
 
-  get(key: string): V | undefined {
-    return this.#entries.get(key);
+  override set(key: string, value: V): this {
+    this.delete(key);
+    super.set(key, value);
+    const [oldest] = this;
+    if (!oldest || this.size <= MAX_REMEMBERED) return this;
+    this.delete(oldest[0]);
+    this.#onForget?.(oldest[1]);
+    return this;
   }
 
-  set(key: string, value: V): void {
-    this.#entries.delete(key);
-    this.#entries.set(key, value);
-    const [oldest] = this.#entries.keys();
-    if (this.#entries.size > this.limit && oldest !== undefined) this.#entries.delete(oldest);
+  take(key: string | undefined): V | undefined {
+    if (key === undefined) return undefined;
+    const value = this.get(key);
+    this.delete(key);
+    return value;
   }
-
-  delete(key: string): void {
-    this.#entries.delete(key);
-  }
-}
-
-/** How a model call ends that is not made, because a tool before it stopped the agent. */
-export function stoppedTurn(request: GenerateContentParameters, reason: string): ModelTurn {
-  return {
-    request,
-    response: emptyResponse(),
-    verdict: { kind: 'stop', event: HookEventName.AfterTool, reason },
-    blocked: true,
-    synthetic: false,
-    suppressDisplay: false,
-    notes: [],
-  };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { findNodes, listFiles, readSource } from '../requirements/syntax.js';
 
 /**
- * The most lines that each room of the engine may have. Growth is a decision: who raises a number says in the commit
+ * The most lines that each of these rooms may have. Growth is a decision: who raises a number says in the commit
  * what it buys.
  */
 const LINES: Readonly<Record<string, number>> = {
@@ -23,11 +23,12 @@ const LINES: Readonly<Record<string, number>> = {
 };
 const ALL = 22_650;
 
-/** The same for the rooms of a fleet: its servers, its record, and who asks. */
-const FLEET: Readonly<Record<string, number>> = {
+/** The same for the rooms around the engine: adapters; of a fleet its servers, its record, and who asks. */
+const AROUND: Readonly<Record<string, number>> = {
   'src/cli/collect': 410,
   'src/cli/serve': 3510,
   'src/fleet': 2730,
+  'src/hosts': 4220,
 };
 
 const filesOf = (room: string): string[] =>
@@ -56,7 +57,7 @@ function lengthsOf(files: readonly string[]): number[] {
 }
 
 describe('the rooms of the engine', () => {
-  it.each(Object.entries({ ...LINES, ...FLEET }))('%s: at most %i lines', (room, most) => {
+  it.each(Object.entries({ ...LINES, ...AROUND }))('%s: at most %i lines', (room, most) => {
     const lines = linesOf(room);
     expect(lines).toBeLessThanOrEqual(most);
     // A room that has become smaller keeps what it has gained.

@@ -38,7 +38,7 @@ const DOORS: readonly Door[] = [
     door: 'the verdict of a call is made in the file that says what a block and a stop mean',
     what: /\bkind: '(?:block|stop)', event\b/,
     // The other one is of a call that is not made, since a tool before it has stopped the agent.
-    only: ['src/context.ts', 'src/hosts/shared.ts'],
+    only: ['src/context.ts', 'src/hosts/translate.ts'],
     round: "verdict: stopped ? { kind: 'stop', event, reason, hooks } : ALLOW,",
   },
   {

@@ -6,7 +6,7 @@ import {
   toTable,
   type Harness,
   type ScenarioName,
-} from '../../src/hosts/conformance.js';
+} from './conformance.js';
 import { plainHarness } from './plainHarness.js';
 
 /** An agent without any hooks. */

@@ -1,7 +1,7 @@
 import type { Content } from '@google/genai';
 import { callModelWithHooks, executeToolWithHooks } from '../../src/index.js';
 import { createResponse, textResponse } from '../../src/protocol/response.js';
-import type { Harness, ModelAnswer, SentRequest, Turn } from '../../src/hosts/conformance.js';
+import type { Harness, ModelAnswer, SentRequest, Turn } from './conformance.js';
 
 /** A small agent on the API itself, without a host. */
 export const plainHarness: Harness = { host: 'the API', run };

@@ -3,7 +3,7 @@ import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { receive } from '../../src/dialects/reverse.js';
 import type { Received } from '../../src/dialects/received.js';
 import { ToolCalls } from '../../src/hosts/claude/toolCalls.js';
-import { outcomeOf } from '../../src/hosts/shared.js';
+import { aiHooks, ToolRefusedError } from '../../src/hosts/ai.js';
 import type { ToolMiddleware } from '../../src/stack.js';
 
 type Hooks = NonNullable<ConfigOptions['hooks']>;
@@ -110,7 +110,11 @@ it('says once what hooks say of both arguments', async () => {
   expect(context).toHaveLength(1);
 });
 
-it('takes a result without a text for a refusal where no tool has run', () => {
-  const result = { returnDisplay: 'no' } as never;
-  expect(outcomeOf(result, undefined)).toMatchObject({ kind: 'refused' });
+it('takes a result without a text for a refusal where no tool has run', async () => {
+  const config = new Config();
+  config.use('tool', async (call) => {
+    call.result = { returnDisplay: 'no' } as never;
+  });
+  const { look } = aiHooks(config).wrapTools({ look: { execute: async () => 'Seen.' } });
+  await expect(look.execute()).rejects.toThrow(ToolRefusedError);
 });

@@ -9,7 +9,7 @@ import {
   type LlmResponse,
 } from '@google/adk';
 import type { Content, Tool } from '@google/genai';
-import type { Harness, ModelAnswer, SentRequest, Turn } from 'hookstack/conformance';
+import type { Harness, ModelAnswer, SentRequest, Turn } from '../conformance/conformance.js';
 import { HooksPlugin, type HooksMark } from 'hookstack/adk';
 
 /** Google ADK with the plugin, and a model that says what a scenario wants. */

@@ -70,6 +70,11 @@ async function readAll<T>(stream: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
+async function* someThenAll() {
+  yield 'some';
+  yield 'all';
+}
+
 function finishOf(content: Content) {
   const isCall = content.some(({ type }) => type === 'tool-call');
   const unified = isCall ? ('tool-calls' as const) : ('stop' as const);
@@ -459,27 +464,92 @@ describe.each(VERSIONS)('hookstack/ai with AI SDK $version', ({ sdk, Model }) =>
     expect(await result.text).toBe('Done.');
   });
 
-  it('ends the stream of the model with the reader', async () => {
-    const mock = model();
-    const signals: (AbortSignal | undefined)[] = [];
-    mock.doStream = async ({ abortSignal }) => {
-      signals.push(abortSignal);
-      const start = { type: 'text-start' as const, id: '1' };
-      return {
+  it.each([
+    { where: 'a hook may change its result', hooks: { AfterTool: answering({}) }, given: [] },
+    { where: 'none does', hooks: undefined, given: ['some', 'all'] },
+  ])('gives what a tool yields on the way where $where', async ({ hooks, given }) => {
+    const { middleware, wrapTools } = aiHooks(new Config({ enableHooks: !!hooks, hooks }));
+    const { fullStream } = sdk.streamText({
+      ...base,
+      model: sdk.wrapLanguageModel({ model: model([call('1')]), middleware }),
+      tools: wrapTools({ look: sdk.tool({ inputSchema, execute: someThenAll }) }),
+    });
+    const results = (await readAll(fullStream)).filter((part) => part.type === 'tool-result');
+    expect(results.map(({ output }) => output)).toEqual([...given, 'all']);
+  });
+
+  it.each([
+    { end: 'fails', reason: undefined },
+    { end: 'is aborted, for whatever reason', reason: 'enough' },
+  ])('ends as without hooks where a stream that they read $end', async ({ reason }) => {
+    const ends = async (hooked: boolean) => {
+      const controller = new AbortController();
+      const mock = model();
+      mock.doStream = async () => ({
         stream: new ReadableStream({
-          pull: (to) =>
-            to.enqueue(signals.length > 1 ? start : { type: 'text-delta', id: '1', delta: '.' }),
+          pull(to) {
+            if (reason) controller.abort(reason);
+            to.error(reason ? new DOMException('aborted', 'AbortError') : new Error('torn'));
+          },
         }),
-      };
+      });
+      const { fullStream } = sdk.streamText({
+        ...base,
+        model: hooked ? wrapped(mock, setUp({ BeforeModel: answering({}) })) : mock,
+        abortSignal: controller.signal,
+        onError,
+      });
+      return readAll(fullStream).catch(String);
     };
-    const { stream } = await wrapped(mock, setUp({})).doStream({
+    expect(await ends(true)).toEqual(await ends(false));
+  });
+
+  it.each([
+    { where: 'hooks read it', hooks: { BeforeModel: answering({}) } },
+    { where: 'none does', hooks: {} },
+  ])('ends the stream of the model with the reader, where $where', async ({ hooks }) => {
+    const mock = model();
+    const ends: unknown[] = [];
+    mock.doStream = async () => ({
+      stream: new ReadableStream({
+        pull: (to) => to.enqueue({ type: 'text-delta', id: '1', delta: '.' }),
+        cancel: (reason) => void ends.push(reason),
+      }),
+    });
+    const { stream } = await wrapped(mock, setUp(hooks)).doStream({
       prompt: [{ role: 'user', content: [text('Go.')] }],
     });
     const reader = stream.getReader();
     await reader.read();
     await reader.cancel();
-    expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
+    expect(ends).toHaveLength(1);
   });
+
+  it.each([
+    { stack: undefined, isHosts: true },
+    { stack: 'hook' as const, isHosts: true },
+    { stack: 'model' as const, isHosts: false },
+  ])(
+    'hands the signal of the host to the model, unless middleware may end the call ($stack)',
+    async ({ stack, isHosts }) => {
+      const config = new Config();
+      if (stack) config.use(stack, (_call: unknown, next: () => Promise<void>) => next());
+      const mock = model();
+      const seen: (AbortSignal | undefined)[] = [];
+      mock.doGenerate = async ({ abortSignal }) => {
+        seen.push(abortSignal);
+        throw new Error('busy');
+      };
+      const { middleware } = aiHooks(config);
+      const { signal: abortSignal } = new AbortController();
+      const hooked = sdk.wrapLanguageModel({ model: mock, middleware });
+      const asking = sdk.generateText({ ...base, model: hooked, abortSignal });
+      await expect(asking).rejects.toThrow('busy');
+      expect(seen.map((each) => [each === abortSignal, each?.aborted])).toEqual([
+        [isHosts, !isHosts],
+      ]);
+    },
+  );
 
   it('asks for the session of each call', async () => {
     const seen: string[] = [];

@@ -3,7 +3,13 @@ import { MockLanguageModelV4 } from 'ai/test';
 import * as ai6 from 'ai6';
 import { MockLanguageModelV3 } from 'ai6/test';
 import { aiHooks } from 'hookstack/ai';
-import type { Difference, Harness, ModelAnswer, SentRequest, Turn } from 'hookstack/conformance';
+import type {
+  Difference,
+  Harness,
+  ModelAnswer,
+  SentRequest,
+  Turn,
+} from '../conformance/conformance.js';
 
 type Params = Parameters<MockLanguageModelV4['doGenerate']>[0];
 type Generated = Awaited<ReturnType<MockLanguageModelV4['doGenerate']>>;

@@ -3,7 +3,7 @@ import {
   type Difference,
   type Harness,
   type Turn,
-} from 'hookstack/conformance';
+} from '../conformance/conformance.js';
 import { claudeLoop, type Answer } from './claudeLoop.js';
 import { hookCommand } from './hookCommand.js';
 

@@ -5,7 +5,7 @@ import {
   type Difference,
   type Harness,
   type Turn,
-} from 'hookstack/conformance';
+} from '../conformance/conformance.js';
 import { claudeLoop } from './claudeLoop.js';
 import { fakeClaude } from './fakeClaude.js';
 

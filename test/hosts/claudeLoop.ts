@@ -1,4 +1,4 @@
-import type { ModelAnswerCall, SentRequest, Turn } from 'hookstack/conformance';
+import type { ModelAnswerCall, SentRequest, Turn } from '../conformance/conformance.js';
 
 /** What the loop asks of hooks and host. */
 export interface ClaudeIo {

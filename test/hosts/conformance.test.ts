@@ -1,5 +1,10 @@
 import path from 'node:path';
-import { runConformance, scenarioNames, toTable, type ScenarioResult } from 'hookstack/conformance';
+import {
+  runConformance,
+  scenarioNames,
+  toTable,
+  type ScenarioResult,
+} from '../conformance/conformance.js';
 import { describe, expect, it } from 'vitest';
 import { readDocument, ROOT } from '../docs/markdown.js';
 import { tables } from './harnesses.js';

@@ -5,7 +5,7 @@ import type {
   Seen,
   SentRequest,
   Turn,
-} from 'hookstack/conformance';
+} from '../conformance/conformance.js';
 import { hookCommand, type HookRun } from './hookCommand.js';
 
 /** Gemini CLI with `hookstack hook` in its settings. It cannot run offline: a loop does what its documentation says. */

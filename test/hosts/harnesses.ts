@@ -1,4 +1,4 @@
-import type { Harness } from 'hookstack/conformance';
+import type { Harness } from '../conformance/conformance.js';
 import { adkHarness } from './adkHarness.js';
 import { aiHarness } from './aiHarness.js';
 import { claudeCodeHarness } from './claudeCodeHarness.js';

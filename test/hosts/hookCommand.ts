@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Turn } from 'hookstack/conformance';
+import type { Turn } from '../conformance/conformance.js';
 import { execa } from 'execa';
 import { MAIN } from '../cli/helpers.js';
 

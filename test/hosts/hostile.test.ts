@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from 'hookstack';
-import type { Harness, ModelAnswer, SentRequest } from 'hookstack/conformance';
+import type { Harness, ModelAnswer, SentRequest } from '../conformance/conformance.js';
 import { describe } from 'vitest';
 import { callModel, callTool, requestOf, resultOf } from '../properties/hostile/engine.js';
 import { testShapes, type Host } from '../properties/hostile/hosts.js';

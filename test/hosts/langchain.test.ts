@@ -120,6 +120,24 @@ describe('the middleware and tools', () => {
     expect(seen).toEqual(['AfterTool']);
   });
 
+  it('lets what other middleware throws end the agent, as without hooks', async () => {
+    const refusing = createMiddleware({
+      name: 'refusing',
+      wrapToolCall: () => {
+        throw new Error('Not this one.');
+      },
+    });
+    const ends = (...others: ReturnType<typeof hooksMiddleware>[]) => {
+      const middleware = [...others, refusing];
+      const options = { model: calling('look'), tools: [toolOf('look')], middleware };
+      return createAgent(options as unknown as Agent).invoke(INPUT);
+    };
+    await expect(ends(middlewareOf({ BeforeTool: [{ hooks: [nothing] }] }))).rejects.toThrow(
+      'Not this one.',
+    );
+    await expect(ends()).rejects.toThrow('Not this one.');
+  });
+
   it('lets a tool that asks a person interrupt the agent', async () => {
     const asking = toolOf('ask', () => `They said ${String(interrupt('Sure?'))}.`);
     const checkpointer = new MemorySaver();
@@ -339,6 +357,26 @@ describe('the middleware and models', () => {
     const { messages } = await agentOf(model, middlewareOf(hooks)).invoke(INPUT);
     expect(messages.at(-1)).toBe(answer);
     expect(model.calls[0]?.messages.at(-1)).toBe(messages[0]);
+  });
+
+  it('lets other middleware change the messages of the agent in place, as without hooks', async () => {
+    const editing = createMiddleware({
+      name: 'editing',
+      wrapModelCall: (request, handler) => {
+        request.messages[0] = new HumanMessage('Edited.');
+        return handler(request);
+      },
+    });
+    const first = async (...others: ReturnType<typeof hooksMiddleware>[]) => {
+      const model = fakeModel().respond(new AIMessage('Done.'));
+      const options = { model, middleware: [...others, editing] };
+      const agent = createAgent(options as unknown as Agent);
+      const { messages } = await agent.invoke(INPUT);
+      return messages[0]?.text;
+    };
+    const hooks = middlewareOf({ BeforeModel: [{ hooks: [nothing] }] });
+    expect(await first(hooks)).toBe('Edited.');
+    expect(await first()).toBe('Edited.');
   });
 
   it('drops structured output whose text hooks have changed', async () => {

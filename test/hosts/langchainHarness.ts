@@ -6,7 +6,7 @@ import {
   type BindToolsInput,
 } from '@langchain/core/language_models/chat_models';
 import { ChatGenerationChunk } from '@langchain/core/outputs';
-import type { Harness, ModelAnswer, SentRequest, Turn } from 'hookstack/conformance';
+import type { Harness, ModelAnswer, SentRequest, Turn } from '../conformance/conformance.js';
 import { hooksMiddleware, type MessageMark } from 'hookstack/langchain';
 
 /** LangChain with the middleware, and a model that says what a scenario wants. */

@@ -19,7 +19,7 @@ import {
   type ModelAnswerCall,
   type SentRequest,
   type Turn,
-} from 'hookstack/conformance';
+} from '../conformance/conformance.js';
 import { MAIN } from '../cli/helpers.js';
 
 const NO_MODEL_CALLS: Difference = {

@@ -628,6 +628,29 @@ describe('a model', () => {
     expect(asked).toEqual(['gpt-9']);
   });
 
+  it.each([
+    ['gpt-5', undefined],
+    [undefined, undefined],
+    ['gpt-5', { temperature: 0.5 }],
+  ])('that has a name (%s) gets what the SDK sets for it', async (model, modelSettings) => {
+    const agent = new Agent({
+      name: 'writer',
+      ...(model && { model }),
+      ...(modelSettings && { modelSettings }),
+    });
+    const settings: unknown[] = [];
+    for (const hooked of [false, true]) {
+      const said = saying('Hello.');
+      const modelProvider: ModelProvider = { getModel: () => said.model };
+      const own = { text: { verbosity: 'high' } } as const;
+      const runner = new Runner({ modelProvider, modelSettings: own, tracingDisabled: true });
+      const wanted = hooked ? withHooks(makeConfig({}), agent, { modelProvider }) : agent;
+      await runner.run(wanted, 'Go.');
+      settings.push(said.requests.map((request) => request.modelSettings));
+    }
+    expect(settings[1]).toEqual(settings[0]);
+  });
+
   it('reads with the result of the tool what hooks have said to it', async () => {
     const said = saying([ADD]);
     const agent = new Agent({ name: 'a', tools: [add()], model: said.model });

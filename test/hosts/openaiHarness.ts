@@ -16,7 +16,7 @@ import {
   ScriptedModel,
 } from '@openai/agents/testing';
 import { withHooks } from 'hookstack/openai';
-import type { Harness, ModelAnswer, SentRequest, Turn } from 'hookstack/conformance';
+import type { Harness, ModelAnswer, SentRequest, Turn } from '../conformance/conformance.js';
 
 setTracingDisabled(true);
 

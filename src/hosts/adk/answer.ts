@@ -4,8 +4,7 @@ import type { Content, Part } from '@google/genai';
 import type { LlmResponse } from '@google/adk';
 import type { ModelTurn } from '../../core/modelCall.js';
 import { isAnswerText } from '../../protocol/response.js';
-import type { Maybe } from '../either.js';
-import { markOf, refusalOf, type HooksMark } from '../mark.js';
+import { markOf, refusalOf, type HooksMark, type Maybe } from '../mark.js';
 
 /** What is left of an event beside its content, where hooks have changed the answer: all else may repeat it. */
 const WITHOUT_WORDS = [

@@ -1,5 +1,4 @@
 import type {
-  Content,
   GenerateContentConfig,
   GenerateContentParameters,
   GenerateContentResponse,
@@ -12,7 +11,8 @@ import { toContents } from '../../protocol/messages.js';
 import { createResponse } from '../../protocol/response.js';
 import { ToolErrorType, type ToolResult } from '../../tools/tools.js';
 import { isRecord } from '../../util/records.js';
-import { asText, textOf } from '../shared.js';
+import { textOf, textResult } from '../shared.js';
+import { toNotes } from '../translate.js';
 
 /** The host runs the tool with the object that it lends to plugins. */
 export function replaceArguments(
@@ -30,11 +30,9 @@ export function replaceArguments(
 
 /** What a tool gave, as hooks read it. */
 export function toToolResult(result: unknown): ToolResult {
-  const text = asText(result);
   const message = isRecord(result) ? result['error'] : undefined;
   return {
-    llmContent: text,
-    returnDisplay: text,
+    ...textResult(result),
     ...(typeof message === 'string' && { error: { type: ToolErrorType.Failed, message } }),
   };
 }
@@ -63,8 +61,7 @@ export function toModelRequest(
   { model, contents, config = {} }: LlmRequest,
   notes: readonly string[],
 ): GenerateContentParameters {
-  const said = notes.map((text): Content => ({ role: 'user', parts: [{ text }] }));
-  return { model: model ?? '', contents: [...contents, ...said], config };
+  return { model: model ?? '', contents: [...contents, ...toNotes(notes)], config };
 }
 
 /** Gives the host what hooks left of its request. */

@@ -1,9 +1,9 @@
 import type { GenerateContentResponse, Part } from '@google/genai';
 import type { ModelTurn } from '../../core/modelCall.js';
-import { answerParts, answerText, createResponse } from '../../protocol/response.js';
+import { answerParts, answerText } from '../../protocol/response.js';
 import { isRecord } from '../../util/records.js';
 import { markOf, refusalOf } from '../mark.js';
-import { carrying, originOf } from './request.js';
+import { carrying, originOf, readArguments, toResponse } from '../translate.js';
 import type { AnyPart, Generated } from './types.js';
 
 const FINISH: Readonly<Record<string, string>> = {
@@ -21,18 +21,16 @@ export function isToolCall(
 }
 
 /** What hooks see of parts of an answer. */
-export function toResponse(
+export function toGivenResponse(
   parts: readonly AnyPart[],
   end?: Pick<AnyPart, 'finishReason' | 'usage'>,
 ): GenerateContentResponse {
   const reason = isRecord(end?.finishReason) ? String(end.finishReason['unified']) : undefined;
-  const finishReason = reason === undefined ? undefined : (FINISH[reason] ?? 'OTHER');
-  const content = { role: 'model', parts: parts.map(toPart) };
-  const candidate = { index: 0, content, ...(finishReason && { finishReason }) };
-  return createResponse({
-    candidates: parts.length > 0 || finishReason ? [candidate as never] : [],
-    ...(isRecord(end?.usage) && { usageMetadata: toUsage(end.usage) }),
-  });
+  return toResponse(
+    parts.length > 0 ? parts.map(toPart) : undefined,
+    isRecord(end?.usage) ? toUsage(end.usage) : undefined,
+    reason === undefined ? undefined : (FINISH[reason] ?? 'OTHER'),
+  );
 }
 
 function toPart(part: AnyPart): Part {
@@ -40,25 +38,12 @@ function toPart(part: AnyPart): Part {
   if (part.type === 'text') return carrying({ text: String(part.text) }, part);
   if (!isToolCall(part)) return carrying({}, part);
   const { toolCallId: id, toolName: name } = part;
-  return carrying({ functionCall: { id, name, args: readInput(part.input) } }, part);
-}
-
-function readInput(input: unknown): Record<string, unknown> {
-  try {
-    const args: unknown = JSON.parse(String(input));
-    return isRecord(args) ? args : {};
-  } catch {
-    return {};
-  }
+  return carrying({ functionCall: { id, name, args: readArguments(part.input) ?? {} } }, part);
 }
 
 function toUsage({ inputTokens, outputTokens }: Record<string, unknown>) {
-  const [prompt, answer] = [totalOf(inputTokens), totalOf(outputTokens)];
-  return {
-    promptTokenCount: prompt,
-    candidatesTokenCount: answer,
-    totalTokenCount: prompt + answer,
-  };
+  const [input, output] = [totalOf(inputTokens), totalOf(outputTokens)];
+  return { input, output, total: input + output };
 }
 
 function totalOf(tokens: unknown): number {
@@ -151,7 +136,7 @@ export function textOf(parts: readonly AnyPart[]): string {
 }
 
 function toGivenPart(part: Part): AnyPart[] {
-  const origin = originOf(part);
+  const origin = originOf(part) as AnyPart | undefined;
   if (part.text === undefined || part.text === origin?.text) return origin ? [origin] : [];
   return [{ type: 'text', text: part.text }];
 }

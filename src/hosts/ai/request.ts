@@ -1,46 +1,19 @@
-import type {
-  Content,
-  GenerateContentConfig,
-  GenerateContentParameters,
-  Part,
-} from '@google/genai';
+import type { Content, GenerateContentParameters, Part } from '@google/genai';
 import { toContents } from '../../protocol/messages.js';
 import { allowedNames } from '../../protocol/allowedTools.js';
+import { carrying, choiceIn, originOf, toParameters, toSampling } from '../translate.js';
 import type { AnyPart, CallParams, PromptMessage } from './types.js';
 
-/** Where contents and parts carry what they were made of. */
-const ORIGIN: unique symbol = Symbol('hookstack/ai origin');
-
-interface FromHost<T> {
-  [ORIGIN]?: T;
-}
-
-/** A part that carries one of the host's. */
-export function carrying(part: Part, origin: AnyPart): Part {
-  return Object.assign(part, { [ORIGIN]: origin });
-}
-
-export function originOf(part: Part): AnyPart | undefined {
-  return (part as FromHost<AnyPart>)[ORIGIN];
-}
-
 /** Settings with the same names on both sides, which hooks may change. */
-const SETTINGS = [
-  'temperature',
-  'maxOutputTokens',
-  'topP',
-  'topK',
-  'stopSequences',
-  'presencePenalty',
-  'frequencyPenalty',
-] as const;
-
-const MODES: Readonly<Record<string, string>> = {
-  auto: 'AUTO',
-  none: 'NONE',
-  required: 'ANY',
-  tool: 'ANY',
-};
+const SAMPLING = {
+  temperature: 'temperature',
+  maxOutputTokens: 'maxOutputTokens',
+  topP: 'topP',
+  topK: 'topK',
+  stopSequences: 'stopSequences',
+  presencePenalty: 'presencePenalty',
+  frequencyPenalty: 'frequencyPenalty',
+} as const;
 
 /** A call with further messages of the user. */
 export function withMessages(params: CallParams, texts: readonly string[]): CallParams {
@@ -51,39 +24,26 @@ export function withMessages(params: CallParams, texts: readonly string[]): Call
 
 /** What hooks and middleware see of a call. */
 export function toRequest(model: string, params: CallParams): GenerateContentParameters {
-  const settings = Object.fromEntries(
-    SETTINGS.flatMap((name) => (params[name] === undefined ? [] : [[name, params[name]]])),
-  ) as GenerateContentConfig;
-  const instructions = params.prompt.flatMap(({ role, content }) =>
+  const { prompt, tools, toolChoice } = params;
+  const instructions = prompt.flatMap(({ role, content }) =>
     role === 'system' && typeof content === 'string' ? content : [],
   );
-  const { tools, toolChoice } = params;
-  const declarations = tools?.map(({ name, description, inputSchema }) => ({
-    name,
-    ...(description !== undefined && { description }),
-    ...(inputSchema !== undefined && { parametersJsonSchema: inputSchema }),
-  }));
-  const config = {
-    ...settings,
-    ...(instructions.length > 0 && { systemInstruction: instructions.join('\n') }),
-    ...(declarations && { tools: [{ functionDeclarations: declarations }] }),
-    ...(toolChoice && { toolConfig: { functionCallingConfig: toCallingConfig(toolChoice) } }),
-  } as GenerateContentConfig;
-  return { model, contents: params.prompt.map(toContent), config };
-}
-
-function toCallingConfig({ type, toolName }: NonNullable<CallParams['toolChoice']>) {
-  return { mode: MODES[type], ...(toolName !== undefined && { allowedFunctionNames: [toolName] }) };
+  return toParameters({
+    model,
+    contents: prompt.map(toContent),
+    system: instructions.join('\n'),
+    tools: tools?.map(({ inputSchema, ...tool }) => ({ ...tool, parameters: inputSchema })),
+    choice: toolChoice?.type,
+    chosenTool: toolChoice?.toolName,
+    sampling: { names: SAMPLING, values: params },
+  });
 }
 
 function toContent(message: PromptMessage): Content {
   const { role, content } = message;
   // The system instruction has a place of its own; here it only keeps its position.
   const parts = typeof content === 'string' ? [] : content.map(toPart);
-  return Object.assign(
-    { role: role === 'assistant' ? 'model' : 'user', parts },
-    { [ORIGIN]: message },
-  );
+  return carrying({ role: role === 'assistant' ? 'model' : 'user', parts }, message);
 }
 
 function toPart(part: AnyPart): Part {
@@ -98,13 +58,12 @@ export function toParams(
   params: CallParams,
 ): CallParams {
   if (request === original) return params;
-  const { config = {} } = request;
-  const settings = SETTINGS.map((name) => [name, config[name]]);
   return {
     ...params,
-    ...Object.fromEntries(settings),
+    ...toSampling(SAMPLING, original, request),
     prompt: toPrompt(request, original),
-    ...(config.toolConfig !== original.config?.toolConfig && toToolParams(request, params)),
+    ...(request.config?.toolConfig !== original.config?.toolConfig &&
+      toToolParams(request, params)),
   };
 }
 
@@ -120,7 +79,7 @@ function toPrompt(
 }
 
 function toMessages(content: Content, withSystem: boolean): PromptMessage[] {
-  const origin = (content as FromHost<PromptMessage>)[ORIGIN];
+  const origin = originOf(content) as PromptMessage | undefined;
   if (origin && typeof origin.content === 'string') return withSystem ? [origin] : [];
   const parts = (content.parts ?? []).flatMap(toPromptPart);
   if (parts.length === 0) return [];
@@ -131,7 +90,7 @@ function toMessages(content: Content, withSystem: boolean): PromptMessage[] {
 }
 
 function toPromptPart(part: Part): AnyPart[] {
-  const origin = originOf(part);
+  const origin = originOf(part) as AnyPart | undefined;
   if (!origin) return part.text ? [{ type: 'text', text: part.text }] : [];
   if (part.text === undefined || part.text === origin.text) return [origin];
   return part.text === '' ? [] : [{ ...origin, text: part.text }];
@@ -141,10 +100,12 @@ function toToolParams(
   request: GenerateContentParameters,
   { tools }: CallParams,
 ): Pick<CallParams, 'tools' | 'toolChoice'> {
-  const mode = request.config?.toolConfig?.functionCallingConfig?.mode;
   const allowed = allowedNames(request);
   const offered = allowed ? tools?.filter(({ name }) => allowed.includes(name)) : tools;
   // Models refuse a choice of tools without tools, so these stay where none of them may be called.
   if (!offered || offered.length === 0) return { tools, toolChoice: tools && { type: 'none' } };
-  return { tools: offered, toolChoice: { type: mode === 'ANY' ? 'required' : 'auto' } };
+  return {
+    tools: offered,
+    toolChoice: { type: choiceIn(request) === 'required' ? 'required' : 'auto' },
+  };
 }

@@ -1,12 +1,10 @@
 import type { GenerateContentResponse } from '@google/genai';
 import type { ModelTurn } from '../../core/modelCall.js';
 import { answerText } from '../../protocol/response.js';
-import { endOf, isToolCall, leftOf, NO_ANSWER, textInstead, toResponse } from './answer.js';
-import { marked, type CallMark } from './answers.js';
+import { carrying, originOf } from '../translate.js';
+import { endOf, isToolCall, leftOf, NO_ANSWER, textInstead, toGivenResponse } from './answer.js';
+import { marked, type CallMark } from './memory.js';
 import type { AnyPart } from './types.js';
-
-/** Where chunks carry the part of the stream that they were made of. */
-const PART: unique symbol = Symbol('hookstack/ai stream part');
 
 /** Turns the model's stream into chunks that hooks understand, and notes what came. */
 export async function* toChunks(
@@ -16,8 +14,7 @@ export async function* toChunks(
   for await (const part of stream) {
     came.push(part);
     const parts = part.type === 'text-delta' || isToolCall(part) ? [part] : [];
-    const chunk = toResponse(parts, part.type === 'finish' ? part : undefined);
-    yield Object.assign(chunk, { [PART]: part });
+    yield carrying(toGivenResponse(parts, part.type === 'finish' ? part : undefined), part);
   }
 }
 
@@ -33,17 +30,18 @@ type Turn = AsyncGenerator<GenerateContentResponse, ModelTurn, undefined>;
  */
 export async function* toStream(
   turn: Turn,
-  first: IteratorResult<GenerateContentResponse, ModelTurn>,
+  first: Promise<IteratorResult<GenerateContentResponse, ModelTurn>>,
+  signal: AbortSignal | undefined,
   came: readonly AnyPart[],
   onEnd: (turn: ModelTurn, isShownUnchanged: boolean) => CallMark | undefined,
 ): AsyncGenerator<AnyPart> {
   const shown = new Set<AnyPart>();
   let text = '';
   let isWaiting = false;
-  let step = first;
+  let step: Awaited<typeof first> | undefined;
   try {
-    for (; !step.done; step = await turn.next()) {
-      const part = (step.value as { [PART]?: AnyPart })[PART];
+    for (step = await first; !step.done; step = await turn.next()) {
+      const part = originOf(step.value) as AnyPart | undefined;
       if (!part) continue;
       isWaiting ||= isToolCall(part) || part.type === 'finish';
       if (isWaiting) continue;
@@ -55,12 +53,20 @@ export async function* toStream(
         yield { ...part, delta };
       }
     }
+  } catch (error) {
+    throw signal?.aborted && error === signal.reason ? toAbortError(error) : error;
   } finally {
-    if (!step.done) await turn.return(undefined as never);
+    if (!step?.done) await turn.return(undefined as never);
   }
   const ended = step.value;
   const mark = onEnd(ended, text !== '' && text !== answerText(ended.response));
   for (const part of restOf(ended, came, shown, text)) yield marked(part, mark);
+}
+
+/** The host knows an abort by the name of the error, whatever reason its caller gave. */
+function toAbortError(error: unknown): unknown {
+  const isKnown = error instanceof Error && /^(?:AbortError|TimeoutError)$/.test(error.name);
+  return isKnown ? error : new DOMException(String(error), 'AbortError');
 }
 
 function* restOf(

@@ -66,20 +66,24 @@ export interface Streamed {
 }
 
 /** What the AI SDK hands to a middleware, as far as it is used. */
-export interface WrapOptions {
+interface WrapOptions {
   readonly params: CallParams;
   readonly model: AnyModel;
+}
+
+export interface WrapGenerateOptions<Given> extends WrapOptions {
+  readonly doGenerate: () => PromiseLike<Given>;
+}
+
+export interface WrapStreamOptions<Given> extends WrapOptions {
+  readonly doStream: () => PromiseLike<Given>;
 }
 
 /** A middleware for `wrapLanguageModel` of AI SDK 6 and 7. */
 export interface ModelMiddleware {
   readonly specificationVersion: 'v3';
-  readonly wrapGenerate: <Given>(
-    options: WrapOptions & { readonly doGenerate: () => PromiseLike<Given> },
-  ) => Promise<Given>;
-  readonly wrapStream: <Given>(
-    options: WrapOptions & { readonly doStream: () => PromiseLike<Given> },
-  ) => Promise<Given>;
+  readonly wrapGenerate: <Given>(options: WrapGenerateOptions<Given>) => Promise<Given>;
+  readonly wrapStream: <Given>(options: WrapStreamOptions<Given>) => Promise<Given>;
 }
 
 /** What a tool's `execute` is called with besides its input. */

@@ -4,10 +4,9 @@ import { decideReceived } from '../../core/decideReceived.js';
 import { openReceivedCall, opensCall, type ReceivedCall } from '../../core/receivedCall.js';
 import type { Received, ReplyVerdict } from '../../dialects/received.js';
 import { HookEventName } from '../../protocol/types.js';
+import { RecentMap } from '../shared.js';
 
-/** Of calls of which Claude Code may never tell what became of them: its user denied one, or the query has ended. */
-const MAX_OPEN = 1000;
-
+/** Claude Code may never tell what became of it: its user denied it, or the query has ended. */
 interface Open {
   readonly call: ReceivedCall;
   readonly sessionId: unknown;
@@ -16,14 +15,14 @@ interface Open {
 
 /** Events of one query or several, and the tool calls that have begun and not ended. */
 export class ToolCalls {
-  readonly #open = new Map<string, Open>();
+  readonly #open = new RecentMap<Open>(({ call }) => void call.abandon?.());
 
   constructor(private readonly config: Config) {}
 
   async decide(received: Received, options: CallOptions): Promise<ReplyVerdict> {
     if (opensCall(this.config, received)) return this.#begin(received, options);
     if (received.event === HookEventName.AfterTool) {
-      const finish = this.#take(keyOf(received))?.call.finish;
+      const finish = this.#open.take(keyOf(received))?.call.finish;
       if (finish) return finish(received, options);
     }
     if (ENDS.has(received.theirEvent)) this.#abandonAll(received);
@@ -42,16 +41,8 @@ export class ToolCalls {
 
   #keep(key: string, call: ReceivedCall, { fields }: Received): void {
     const { session_id: sessionId, agent_id: agentId } = fields;
-    void this.#take(key)?.call.abandon?.();
+    void this.#open.take(key)?.call.abandon?.();
     this.#open.set(key, { call, sessionId, agentId });
-    const [oldest] = this.#open.keys();
-    if (this.#open.size > MAX_OPEN) void this.#take(oldest)?.call.abandon?.();
-  }
-
-  #take(key: string | undefined): Open | undefined {
-    const found = key === undefined ? undefined : this.#open.get(key);
-    if (key !== undefined) this.#open.delete(key);
-    return found;
   }
 
   /** An agent that ends has no call going on, and a session has no agent. */
@@ -59,7 +50,7 @@ export class ToolCalls {
     for (const [key, { sessionId, agentId }] of this.#open) {
       if (sessionId !== fields['session_id']) continue;
       const isOver = event === HookEventName.SessionEnd || agentId === fields['agent_id'];
-      if (isOver) void this.#take(key)?.call.abandon?.();
+      if (isOver) void this.#open.take(key)?.call.abandon?.();
     }
   }
 

@@ -3,7 +3,7 @@ import type { Part } from '@google/genai';
 // @ts-ignore
 import { ToolMessage } from 'langchain';
 import { isRecord } from '../../util/records.js';
-import type { Maybe } from '../either.js';
+import type { Maybe } from '../mark.js';
 import { asText } from '../shared.js';
 import { copyOf, toToolContent } from './messages.js';
 

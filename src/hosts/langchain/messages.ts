@@ -2,9 +2,10 @@ import type { Content, GenerateContentResponse, Part } from '@google/genai';
 // Classes and types are those of the host.
 // @ts-ignore
 import { AIMessage, HumanMessage, type BaseMessage } from 'langchain';
-import { createResponse } from '../../protocol/response.js';
 import { isRecord } from '../../util/records.js';
-import type { Both } from '../either.js';
+import type { Allowed } from '../allowed.js';
+import type { Both, HooksMark, Maybe } from '../mark.js';
+import { carrying, originOf, textIn, toResponse } from '../translate.js';
 
 /** What only some messages have. */
 export type Message = Both<BaseMessage, MessageFields>;
@@ -19,12 +20,11 @@ interface MessageFields {
   };
 }
 
-/** Where contents and parts carry what they were made of. */
-const MESSAGE = Symbol('message');
-const BLOCK = Symbol('block');
-const CALL = Symbol('call');
-
-type Carrying<T> = T & { [MESSAGE]?: Message; [BLOCK]?: unknown; [CALL]?: unknown };
+/** What parts carry: a block of a content, or a call. */
+interface Origin {
+  readonly block?: unknown;
+  readonly call?: HostCall;
+}
 
 /** What messages were made into: all but the last of a conversation are sent again with every call. */
 const known = new WeakMap<object, { readonly of: unknown; readonly content: Content }>();
@@ -34,7 +34,7 @@ export function toContent(message: Message): Content {
   const before = known.get(message);
   if (before && before.of === message.content) return before.content;
   const role = message.type === 'ai' ? 'model' : 'user';
-  const content: Carrying<Content> = { role, parts: partsOf(message), [MESSAGE]: message };
+  const content = carrying<Content>({ role, parts: partsOf(message) }, message);
   known.set(message, { of: message.content, content });
   return content;
 }
@@ -56,17 +56,15 @@ function textParts(content: unknown): Part[] {
 
 /** Parts with more than a text are never put together. */
 function toPart(block: unknown): Part {
-  const part: Carrying<Part> & { type: string } = { type: 'block', [BLOCK]: block };
-  if (isRecord(block) && block['type'] === 'text' && typeof block['text'] === 'string') {
-    part.text = block['text'];
-  }
-  return part;
+  const isText = isRecord(block) && block['type'] === 'text' && typeof block['text'] === 'string';
+  const part = { type: 'block', ...(isText && { text: block['text'] as string }) };
+  return carrying(part, { block });
 }
 
 function callParts({ tool_calls: calls = [] }: Message): Part[] {
-  return calls.map((call: HostCall): Carrying<Part> => {
+  return calls.map((call: HostCall): Part => {
     const { id, name, args } = call;
-    return { functionCall: { ...(id !== undefined && { id }), name, args }, [CALL]: call };
+    return carrying({ functionCall: { ...(id !== undefined && { id }), name, args } }, { call });
   });
 }
 
@@ -79,34 +77,30 @@ export interface HostCall {
 
 /** The messages to send: those that contents carry, where hooks have left them. */
 export function toMessages(contents: readonly Content[]): Message[] {
-  return contents.map((content: Carrying<Content>) => {
-    const { [MESSAGE]: message, role, parts = [] } = content;
+  return contents.map((content) => {
+    const { role, parts = [] } = content;
+    const message = originOf(content) as Maybe<Message>;
     const before = message && known.get(message)?.content;
     if (message && before === content) return message;
     if (message && before?.role === role) return withParts(message, parts);
-    const text = parts.map((part) => part.text ?? '').join('');
-    return role === 'model' ? new AIMessage(text) : new HumanMessage(text);
+    return role === 'model' ? new AIMessage(textIn(parts)) : new HumanMessage(textIn(parts));
   });
 }
 
 /** A copy of a message with the texts that hooks left, and without the calls of tools that are gone. */
-export function withParts(message: Message, parts: readonly Carrying<Part>[]): Message {
+export function withParts(message: Message, parts: readonly Part[]): Message {
   const isWithheld = message.type === 'ai' && textIn(parts) !== textIn(partsOf(message));
   const content =
     typeof message.content === 'string'
       ? textIn(parts)
       : parts.flatMap(toBlocks).filter((block) => !isWithheld || isWithoutWords(block));
-  const calls = parts.flatMap((part) => part[CALL] ?? []);
+  const calls = parts.flatMap((part) => (originOf(part) as Origin | undefined)?.call ?? []);
   const others = isWithheld ? withoutWords(message) : {};
   return copyWith(message, {
     content,
     ...(message.tool_calls && { tool_calls: calls }),
     ...others,
   });
-}
-
-function textIn(parts: readonly Part[]): string {
-  return parts.map((part) => part.text ?? '').join('');
 }
 
 /** Of a model's message whose text hooks have replaced: reasoning and the like would say it all the same. */
@@ -126,9 +120,10 @@ function withoutWords({ additional_kwargs: kwargs = {}, response_metadata: data 
 }
 
 /** The blocks of a content, some of which hooks or middleware may have put there. */
-export function toBlocks(part: Carrying<Part>): unknown[] {
-  const { [BLOCK]: block, text } = part;
-  if (part[CALL]) return [];
+export function toBlocks(part: Part): unknown[] {
+  const { text } = part;
+  const { block, call } = (originOf(part) as Origin | undefined) ?? {};
+  if (call) return [];
   if (!isRecord(block)) return [{ type: 'text', text: text ?? JSON.stringify(part) }];
   return [text === undefined || text === block['text'] ? block : { ...block, text }];
 }
@@ -136,7 +131,7 @@ export function toBlocks(part: Carrying<Part>): unknown[] {
 /** What a tool gives, as hooks read it: texts and other blocks as they are. */
 export function toToolContent(content: unknown): string | Part[] {
   if (!Array.isArray(content)) return String(content);
-  return content.map((block): Carrying<Part> => ({ ...(block as object), [BLOCK]: block }));
+  return content.map((block) => carrying<Part>({ ...(block as object) }, { block }));
 }
 
 /** A copy of a message with other fields. Its class may be one of the provider's, so that none can be made here. */
@@ -156,13 +151,38 @@ export function copyOf<T extends object>(original: T): T {
 /** A complete answer of the model, as hooks read it. */
 export function toModelResponse(message: Message): GenerateContentResponse {
   const { usage_metadata: usage } = message;
-  const usageMetadata = usage && {
-    promptTokenCount: usage.input_tokens,
-    candidatesTokenCount: usage.output_tokens,
-    totalTokenCount: usage.total_tokens,
-  };
-  return createResponse({
-    candidates: [{ index: 0, content: { role: 'model', parts: partsOf(message) } }],
-    ...(usageMetadata && { usageMetadata: usageMetadata as object }),
-  });
+  const { input_tokens: input, output_tokens: output, total_tokens: total } = usage ?? {};
+  return toResponse(partsOf(message), usage && { input, output, total });
+}
+
+/** What hooks decided, and what the next steps of the agent have to know of it. It is part of what the host stores. */
+export interface MessageMark extends HooksMark {
+  /** What the model is to read with the next request. */
+  readonly notes?: readonly string[];
+  /** The only tools whose calls may run. Where hooks may restrict them, calls of an answer without it do not. */
+  readonly allowedTools?: Allowed;
+}
+
+/** A copy of a message that carries what hooks decided; without anything to carry, the message. */
+export function addMark<M extends BaseMessage>(message: M, hookstack: MessageMark): M {
+  if (Object.keys(hookstack).length === 0) return message;
+  return copyWith(message, { response_metadata: { ...message.response_metadata, hookstack } });
+}
+
+/** What hooks decided about a message. */
+export function readMark(message: Maybe<BaseMessage>): MessageMark {
+  const metadata: { readonly hookstack?: MessageMark } = message?.response_metadata ?? {};
+  return metadata.hookstack ?? {};
+}
+
+/** Why the agent is to end: a tool of the last turn has said so. */
+export function stopOf(messages: readonly BaseMessage[]): string | undefined {
+  const last = messages.findLastIndex(({ type }) => type !== 'tool');
+  const marks = messages.slice(last + 1).map(readMark);
+  return marks.find(({ stopped }) => stopped !== undefined)?.stopped;
+}
+
+/** The model's last answer. */
+export function lastAnswer(messages: readonly BaseMessage[]): Maybe<BaseMessage> {
+  return messages.findLast(({ type }) => type === 'ai');
 }

@@ -5,11 +5,10 @@ import { ToolInvocationError, ToolMessage, type AgentMiddleware } from 'langchai
 import { toParts } from '../../protocol/llmContent.js';
 import { ToolErrorType, type ToolResult } from '../../tools/tools.js';
 import { isRecord } from '../../util/records.js';
-import type { Either } from '../either.js';
+import type { Either } from '../mark.js';
 import { textOf } from '../shared.js';
 import { furtherParts, messageIn, withMessage } from './commands.js';
-import { addMark } from './marks.js';
-import { copyWith, toBlocks, toToolContent, type HostCall } from './messages.js';
+import { addMark, copyWith, toBlocks, toToolContent, type HostCall } from './messages.js';
 
 /** What a tool gives the host: a message, or a command with a message in it. */
 export type Given = Awaited<ReturnType<NonNullable<AgentMiddleware['wrapToolCall']>>>;
@@ -71,7 +70,7 @@ export function failure({ id, name }: HostCall, content: string): ToolMessage {
  * Runs the tool as the host does where there is no middleware: with any, what a tool throws would end the agent instead
  * of being told to the model.
  */
-export async function runTool(
+export async function runAsHost(
   call: HostCall,
   run: () => Either<Promise<Given>, Given>,
   signal: AbortSignal | undefined,
@@ -80,7 +79,14 @@ export async function runTool(
     return await run();
   } catch (error) {
     const isBubbling = isRecord(error) || error instanceof Error ? 'is_bubble_up' in error : false;
-    if (isBubbling || signal?.aborted || ToolInvocationError.isInstance(error)) throw error;
+    const isHosts = ToolInvocationError.isInstance(error) || isOfMiddleware(error);
+    if (isBubbling || signal?.aborted || isHosts) throw error;
     return failure(call, `${String(error)}\n Please fix your mistakes.`);
   }
+}
+
+/** What other middleware throws ends the agent, as without hooks. */
+function isOfMiddleware(error: unknown): boolean {
+  const { '~brand': brand } = (error ?? {}) as { readonly '~brand'?: unknown };
+  return brand === 'MiddlewareError';
 }

@@ -1,22 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Content, GenerateContentResponse, Part } from '@google/genai';
-import { createResponse } from '../../protocol/response.js';
-import { isRecord } from '../../util/records.js';
 import type { Allowed } from '../allowed.js';
+import { carrying, originOf, readArguments, textIn, toResponse } from '../translate.js';
 import type { Item, ModelUsage, Piece } from './types.js';
-
-/** Under these, contents and parts carry what they were made of. */
-const ITEM = Symbol('item');
-const PIECE = Symbol('piece');
-
-type OfItem = Content & { readonly [ITEM]?: Item };
-type OfPiece = Part & { readonly [PIECE]?: Piece };
 
 /** The items of a request, as contents. */
 export function toContents(input: string | readonly Item[]): Content[] {
   const items: readonly Item[] =
     typeof input === 'string' ? [{ role: 'user', content: input }] : input;
-  return items.map((item): OfItem => ({ role: roleOf(item), parts: toParts(item), [ITEM]: item }));
+  return items.map((item) => carrying({ role: roleOf(item), parts: toParts(item) }, item));
 }
 
 function roleOf({ role, type }: Item): 'user' | 'model' {
@@ -34,29 +26,26 @@ function toParts(item: Item): Part[] {
   }
   if (!isMessage(item)) return [{}];
   if (typeof content === 'string') return [{ text: content }];
-  return (content ?? []).map((piece): OfPiece => ({
-    ...(isText(piece) && { text: piece.text }),
-    [PIECE]: piece,
-  }));
+  return (content ?? []).map((piece) => carrying(isText(piece) ? { text: piece.text } : {}, piece));
 }
 
 /** The items that contents were made of, with the texts that they have now. */
 export function toItems(contents: readonly Content[]): Item[] {
-  return contents.map((content: OfItem) => {
-    const item = content[ITEM];
+  return contents.map((content) => {
+    const item = originOf(content) as Item | undefined;
     const parts = content.parts ?? [];
-    if (!item) return message(content.role, parts.map(({ text = '' }) => text).join(''));
+    if (!item) return message(content.role, textIn(parts));
     return isMessage(item) ? withParts(item, parts) : item;
   });
 }
 
-function withParts(item: Item, parts: readonly OfPiece[]): Item {
+function withParts(item: Item, parts: readonly Part[]): Item {
   if (typeof item.content === 'string') {
-    const text = parts.map((part) => part.text ?? '').join('');
+    const text = textIn(parts);
     return text === item.content ? item : { ...item, content: text };
   }
   const content = parts.map((part): Piece => {
-    const piece = part[PIECE];
+    const piece = originOf(part) as Piece | undefined;
     if (piece && (part.text === undefined || part.text === piece.text)) return piece;
     const type = item.role === 'assistant' ? 'output_text' : 'input_text';
     return { type, ...piece, text: part.text ?? '' };
@@ -73,23 +62,15 @@ export function message(role: string | undefined, text: string): Item {
 }
 
 /** What the model gave, as hooks and middleware read it. `text` is all that it said. */
-export function toResponse(
+export function toResponseOf(
   output: readonly Item[],
   text: string,
   usage?: ModelUsage,
 ): GenerateContentResponse {
   const calls = output.filter(({ type }) => type === 'function_call').flatMap(toParts);
+  const { inputTokens: input, outputTokens: given, totalTokens: total } = usage ?? {};
   const parts = [...(text === '' ? [] : [{ text }]), ...calls];
-  return createResponse({
-    candidates: [{ index: 0, content: { role: 'model', parts } }],
-    ...(usage && {
-      usageMetadata: {
-        promptTokenCount: usage.inputTokens,
-        candidatesTokenCount: usage.outputTokens,
-        totalTokenCount: usage.totalTokens,
-      },
-    }),
-  });
+  return toResponse(parts, usage && { input, output: given, total });
 }
 
 /** All that the model said. */
@@ -113,16 +94,6 @@ function isText(piece: Piece): piece is Piece & { readonly text: string } {
 /** Of a call whose arguments cannot be read, there are none: the host itself refuses it. */
 export function argumentsOf({ arguments: given = '' }: Item): Record<string, unknown> {
   return readArguments(given) ?? {};
-}
-
-/** The arguments of a call; `undefined` where they are no JSON object. */
-export function readArguments(given: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = given.trim() === '' ? {} : JSON.parse(given);
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Items whose calls of tools carry which tools their answer may call, through what the host stores. */

@@ -1,20 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
-import type { Config } from '../../config/config.js';
 import {
   callModelWithHooks,
   finishTurn,
   type ModelCallOptions,
   type ModelTurn,
 } from '../../core/modelCall.js';
-import { answerText, createResponse, functionCallsOf } from '../../protocol/response.js';
+import { answerText, emptyResponse, functionCallsOf } from '../../protocol/response.js';
+import { isRecord } from '../../util/records.js';
 import { allowedBy } from '../allowed.js';
-import { stoppedTurn } from '../shared.js';
-import { toModelResponse, toOutput } from './answer.js';
-import { message, textOf, toResponse, withAllowed } from './items.js';
-import { isCall, withinAllowed } from './restriction.js';
-import { toParameters, toRequest, type NameOf } from './requests.js';
-import type { Item, Model, ModelRequest, ModelResponse, ModelUsage, StreamEvent } from './types.js';
+import { modelSignal } from '../shared.js';
+import { carrying, only, originOf, stoppedCall } from '../translate.js';
+import { isCall, toModelResponse, toOutput, withinAllowed } from './answer.js';
+import { message, textOf, toResponseOf, withAllowed } from './items.js';
+import { toGivenParameters, toRequest } from './requests.js';
+import type { HookedTools } from './tools.js';
+import type {
+  Item,
+  Model,
+  ModelRequest,
+  ModelResponse,
+  ModelSettings,
+  ModelUsage,
+  StreamEvent,
+} from './types.js';
 
 /** What hooks decided about a run that the host's own types cannot say: the agent's output has a schema. */
 export class HookDecisionError extends Error {
@@ -32,17 +41,13 @@ export class HookDecisionError extends Error {
 
 /** What the calls of models have to say to those of tools. */
 export interface ModelHost {
-  readonly config: Config;
+  readonly tools: HookedTools;
   readonly options: ModelCallOptions;
+  /** What the host sets by itself for a model that it knows by name. */
+  readonly defaults: ModelSettings;
   /** Called with the requests, before the model is. */
   onRequest(request: ModelRequest): void;
-  /** Called with every answer that calls tools. */
-  onCalls(turn: ModelTurn, calls: readonly { readonly id: string; readonly name: string }[]): void;
   onStop(reason: string): void;
-  /** What hooks know a tool by that the model has under this name. */
-  readonly nameOf: NameOf;
-  /** Why hooks have ended the run, where it goes on with the results of these calls all the same. */
-  takeStop(callIds: readonly string[]): string | undefined;
 }
 
 /** Of a model that was not asked. The host reads all of these. */
@@ -73,7 +78,7 @@ export function hookModel(
       const chunks = call.begin(async (changed) => {
         given = await (await find()).getResponse(changed);
         call.said = textOf(given.output);
-        return only(toResponse(given.output, call.said, given.usage));
+        return only(toResponseOf(given.output, call.said, given.usage));
       });
       const turn = await finishTurn(chunks);
       return call.end(turn, given ?? { usage: noUsage(), output: [] });
@@ -98,27 +103,39 @@ export function hookModel(
 class HookedCall {
   /** All that the model said, as hooks read it. */
   said = '';
+  readonly request: ModelRequest;
   readonly #parameters: GenerateContentParameters;
 
   constructor(
     readonly host: ModelHost,
     name: string,
-    readonly request: ModelRequest,
+    given: ModelRequest,
   ) {
-    this.#parameters = toParameters(request, name, host.nameOf);
+    const modelSettings = withDefaults(given.modelSettings, host.defaults);
+    this.request = { ...given, modelSettings };
+    this.#parameters = toGivenParameters(this.request, name, host.tools.nameOf);
   }
 
   begin(open: (request: ModelRequest) => Promise<AsyncIterable<GenerateContentResponse>>) {
-    const { config, options, nameOf } = this.host;
+    const { options, tools } = this.host;
+    const { config, nameOf } = tools;
     this.host.onRequest(this.request);
     const { signal } = this.request;
-    const reason = this.host.takeStop(callIdsOf(this.request));
-    if (reason !== undefined) return stopped(this.#parameters, reason);
+    const reason = tools.takeStopOf(callIdsOf(this.request));
+    if (reason !== undefined) return stoppedCall(this.#parameters, reason);
     return callModelWithHooks(
       config,
       this.#parameters,
       (changed, aborted) =>
-        open(toRequest(this.request, this.#parameters, changed, aborted, nameOf)),
+        open(
+          toRequest(
+            this.request,
+            this.#parameters,
+            changed,
+            modelSignal(config, signal, aborted),
+            nameOf,
+          ),
+        ),
       { ...options, ...(signal && { signal }) },
     );
   }
@@ -138,14 +155,11 @@ class HookedCall {
     if (verdict.kind === 'stop') {
       return text === '' ? this.#refusal(turn) : output.filter((item) => !isCall(item));
     }
-    const allowed = allowedBy(this.host.config, turn);
-    const { left, refusals } = withinAllowed(output, this.request, allowed, this.host.nameOf);
-    const calls = functionCallsOf(toResponse(left, ''));
-    if (calls.length > 0)
-      this.host.onCalls(
-        { ...turn, notes: [...turn.notes, ...refusals] },
-        calls.map(({ id = '', name = '' }) => ({ id, name })),
-      );
+    const { tools } = this.host;
+    const allowed = allowedBy(tools.config, this.#parameters, turn);
+    const { left, refusals } = withinAllowed(output, this.request, allowed, tools.nameOf);
+    const [call] = functionCallsOf(toResponseOf(left, ''));
+    if (call) tools.noteFor(call.id ?? '', [...turn.notes, ...refusals]);
     else if (refusals.length > 0) return [...left, this.#saying('block', refusals.join('\n'))];
     return withAllowed(left, allowed);
   }
@@ -162,6 +176,16 @@ class HookedCall {
   }
 }
 
+/** Fields of an object are set one by one. */
+function withDefaults(settings: ModelSettings, defaults: ModelSettings): ModelSettings {
+  const given = new Map<string, unknown>(Object.entries(settings));
+  const merged = Object.entries(defaults).map(([name, value]) => {
+    const own = given.get(name);
+    return [name, isRecord(value) && isRecord(own) ? { ...value, ...own } : (own ?? value)];
+  });
+  return { ...settings, ...Object.fromEntries(merged) };
+}
+
 /** The calls of tools whose results the model is to go on with. */
 function callIdsOf({ input }: ModelRequest): string[] {
   if (typeof input === 'string') return [];
@@ -169,22 +193,10 @@ function callIdsOf({ input }: ModelRequest): string[] {
   return results.flatMap(({ callId }) => (typeof callId === 'string' ? callId : []));
 }
 
-// oxlint-disable-next-line require-yield -- what is not asked shows nothing
-async function* stopped(
-  request: GenerateContentParameters,
-  reason: string,
-): AsyncGenerator<GenerateContentResponse, ModelTurn, undefined> {
-  return stoppedTurn(request, reason);
+/** What a chunk was made of; nothing, where there is nothing to show of it. */
+interface Origin {
+  readonly event?: StreamEvent | undefined;
 }
-
-async function* only<T>(value: T): AsyncGenerator<T> {
-  yield value;
-}
-
-/** Under this, a chunk carries the event that it was made of; `undefined` if there is nothing to show of it. */
-const EVENT = Symbol('event');
-
-type OfEvent = GenerateContentResponse & { readonly [EVENT]?: StreamEvent | undefined };
 
 async function* toChunks(
   call: { said: string },
@@ -195,16 +207,16 @@ async function* toChunks(
     const { type, delta = '', response } = event;
     if (type === 'output_text_delta') {
       call.said += delta;
-      yield ofEvent(toResponse([], delta), event);
+      yield carrying(toResponseOf([], delta), { event });
     } else if (response) {
       onDone(event);
       // Some models give a text in the end only, and hooks have to read that as well.
       const text = textOf(response.output);
       const rest = text.startsWith(call.said) ? text.slice(call.said.length) : text;
       call.said += rest;
-      yield ofEvent(toResponse(response.output, rest, response.usage));
+      yield carrying(toResponseOf(response.output, rest, response.usage), {});
     } else {
-      yield ofEvent(createResponse({ candidates: [] }), event);
+      yield carrying(emptyResponse(), { event });
     }
   }
 }
@@ -218,8 +230,8 @@ async function* toEvents(
     for (;;) {
       const next = await chunks.next();
       if (next.done) return next.value;
-      const chunk: OfEvent = next.value;
-      const event = EVENT in chunk ? chunk[EVENT] : textEvent(chunk);
+      const origin = originOf(next.value) as Origin | undefined;
+      const event = origin ? origin.event : textEvent(next.value);
       if (!event) continue;
       if (!isStarted && event.type !== 'response_started') yield { type: 'response_started' };
       isStarted = true;
@@ -233,8 +245,4 @@ async function* toEvents(
 function textEvent(chunk: GenerateContentResponse): StreamEvent | undefined {
   const delta = answerText(chunk);
   return delta === '' ? undefined : { type: 'output_text_delta', delta };
-}
-
-function ofEvent(chunk: GenerateContentResponse, event?: StreamEvent): OfEvent {
-  return Object.assign(chunk, { [EVENT]: event });
 }

@@ -1,13 +1,13 @@
+import type { PartListUnion } from '@google/genai';
 import type { Config } from '../../config/config.js';
 import type { CallOptions } from '../../context.js';
-import { executeToolWithHooks } from '../../core/coreToolHookTriggers.js';
-import type { ModelTurn } from '../../core/modelCall.js';
-import { withNotes } from '../../protocol/llmContent.js';
+import { toParts, withNotes } from '../../protocol/llmContent.js';
 import type { ToolResult } from '../../tools/tools.js';
+import { isRecord } from '../../util/records.js';
 import { readAllowed, refusalOfCall } from '../allowed.js';
-import { RecentMap } from '../shared.js';
-import { readArguments } from './items.js';
-import { toToolOutput, toToolResult } from './toolOutput.js';
+import { RecentMap, runTool, textResult, type Ran } from '../shared.js';
+import { readArguments, textIn } from '../translate.js';
+import type { NameOf } from './requests.js';
 import type { AnyTool, FunctionTool, InvocationDetails } from './types.js';
 
 /** The tools of agents that hand over to each other. */
@@ -28,16 +28,13 @@ export class HookedTools {
     return type === 'function' && this.#names.has(name);
   }
 
-  /** What hooks said of an answer that calls tools, for these calls. */
-  expect(turn: ModelTurn, calls: readonly { readonly id: string; readonly name: string }[]): void {
-    const [first] = calls;
-    if (first && turn.notes.length > 0) this.#notes.set(first.id, turn.notes);
+  /** What hooks said of an answer, for the model to read with the result of this call. */
+  noteFor(callId: string, notes: readonly string[]): void {
+    if (notes.length > 0) this.#notes.set(callId, notes);
   }
 
   /** What hooks know a tool by that the model has under this name. */
-  nameOf(name: string): string {
-    return this.#names.get(name) ?? name;
-  }
+  readonly nameOf: NameOf = (name) => this.#names.get(name) ?? name;
 
   /** Why hooks ended the run, once. */
   takeStop(context: object): string | undefined {
@@ -49,11 +46,7 @@ export class HookedTools {
 
   /** The same for a run whose model is called with the results of these calls. */
   takeStopOf(callIds: readonly string[]): string | undefined {
-    const stopped = callIds.find((id) => this.#stopped.get(id) !== undefined);
-    if (stopped === undefined) return undefined;
-    const reason = this.#stopped.get(stopped);
-    this.#stopped.delete(stopped);
-    return reason;
+    return this.#stopped.take(callIds.find((id) => this.#stopped.has(id)));
   }
 
   /**
@@ -90,33 +83,22 @@ export class HookedTools {
     if (refusal !== undefined) return refusal;
     const args = readArguments(input);
     if (!args) return `The tool "${tool.name}" was not run: its arguments are no JSON object.`;
-    let output: unknown;
-    let given: ToolResult | undefined;
-    const execute = async (changed: Record<string, unknown>) => {
+    const execute = (changed: Record<string, unknown>) => {
       // What is as it was keeps the form in which the host has checked it.
       const text = JSON.stringify(changed);
       const isSame = text === JSON.stringify(args);
-      output = await tool.invoke(context, isSame ? input : text, details);
-      return (given = toToolResult(output));
+      return tool.invoke(context, isSame ? input : text, details);
     };
-    const { onHooks, onApproval, session } = options;
-    const calling = { signal, callId, onHooks, onApproval, session };
-    const result = await executeToolWithHooks(this.config, name, args, execute, calling);
-    if (!given) signal?.throwIfAborted();
+    const calling = { ...options, signal, callId };
+    const { config } = this;
+    const { result, ran } = await runTool(config, name, args, execute, toToolResult, calling);
     if (result.stopReason !== undefined) this.#noteStop(context, result.stopReason, callId);
-    return toToolOutput(withNotes(result, this.#takeNotes(callId)), given, output);
+    return toToolOutput(withNotes(result, this.#notes.take(callId) ?? []), ran);
   }
 
   #noteStop(context: object, reason: string, callId: string | undefined): void {
     this.#stops.set(context, { reason, ...(callId !== undefined && { callId }) });
     if (callId !== undefined) this.#stopped.set(callId, reason);
-  }
-
-  #takeNotes(callId: string | undefined): readonly string[] {
-    if (callId === undefined) return [];
-    const notes = this.#notes.get(callId) ?? [];
-    this.#notes.delete(callId);
-    return notes;
   }
 }
 
@@ -128,6 +110,35 @@ interface Invocation {
 
 function isFunctionTool(tool: AnyTool): tool is FunctionTool {
   return tool.type === 'function' && typeof (tool as Partial<FunctionTool>).invoke === 'function';
+}
+
+/** What the host's tool gave, as hooks read it. */
+function toToolResult(output: unknown): ToolResult {
+  if (isStructured(output)) {
+    return {
+      llmContent: (Array.isArray(output) ? output : [output]) as PartListUnion,
+      returnDisplay: '',
+    };
+  }
+  return textResult(output);
+}
+
+/** What the host takes for the output of its tool: the same where nothing was changed. */
+function toToolOutput({ llmContent }: ToolResult, ran: Ran<unknown> | undefined): unknown {
+  if (ran && llmContent === ran.result.llmContent) return ran.output;
+  if (typeof llmContent === 'string') return llmContent;
+  const parts = toParts(llmContent);
+  if (parts.every((part) => !('type' in part))) return textIn(parts);
+  return parts.map((part) => ('type' in part ? part : { type: 'text', text: part.text ?? '' }));
+}
+
+/** Whether the host sends it to the model in pieces, such as images. Hooks read the same pieces. */
+function isStructured(output: unknown): boolean {
+  return Array.isArray(output) ? output.length > 0 && output.every(isPiece) : isPiece(output);
+}
+
+function isPiece(value: unknown): boolean {
+  return isRecord(value) && /^(?:text|image|file)$/.test(String(value['type']));
 }
 
 /** Of tools that run an agent which has hooks itself. A copy of the tool has it as well. */

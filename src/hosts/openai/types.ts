@@ -133,6 +133,9 @@ export interface Agent {
   readonly mcpServers: readonly McpServer[];
   readonly mcpConfig: { readonly includeServerInToolNames?: boolean };
   model: string | Model;
+  readonly modelSettings: ModelSettings;
+  readonly prompt?: unknown;
+  hasExplicitModelSettings(): boolean;
   tools: readonly AnyTool[];
   handoffs: readonly (Agent | Handoff)[];
   asTool(options: object): AnyTool;

@@ -1,14 +1,8 @@
-import { errorMessage } from '../util/errorMessage.js';
-import { modelScenarios } from './conformance/modelScenarios.js';
-import { stage } from './conformance/stage.js';
-import { toolScenarios } from './conformance/toolScenarios.js';
-import type {
-  Harness,
-  ModelScenarioName,
-  Scenario,
-  ScenarioName,
-  Seen,
-} from './conformance/types.js';
+import { errorMessage } from '../../src/util/errorMessage.js';
+import { modelScenarios } from './modelScenarios.js';
+import { stage } from './stage.js';
+import { toolScenarios } from './toolScenarios.js';
+import type { Harness, ModelScenarioName, Scenario, ScenarioName, Seen } from './types.js';
 
 export type {
   Difference,
@@ -22,7 +16,7 @@ export type {
   SentRequest,
   Turn,
   TurnResult,
-} from './conformance/types.js';
+} from './types.js';
 
 const scenarios: Readonly<Record<ScenarioName, Scenario>> = { ...toolScenarios, ...modelScenarios };
 

@@ -1,4 +1,4 @@
-import type { HookOutput } from '../../protocol/types.js';
+import type { HookOutput } from '../../src/protocol/types.js';
 
 /** Where the hooks of scenarios write down what they read: an environment variable. */
 export const READ_DIR = 'HOOKSTACK_CONFORMANCE_READ';

@@ -1,6 +1,6 @@
-import type { Config } from '../../config/config.js';
-import type { Approval, ApprovalRequest, Approver } from '../../protocol/approval.js';
-import type { CallSession, HookDefinitions, HookInput } from '../../protocol/types.js';
+import type { Config } from '../../src/config/config.js';
+import type { Approval, ApprovalRequest, Approver } from '../../src/protocol/approval.js';
+import type { CallSession, HookDefinitions, HookInput } from '../../src/protocol/types.js';
 
 /** A tool that the host's agent is given for a turn. It records its runs. */
 export interface ScenarioTool {

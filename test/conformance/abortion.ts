@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readText } from '../../util/guardedRead.js';
+import { readText } from '../../src/util/guardedRead.js';
 import type { Scenario } from './types.js';
 
 /** Ms within which what ends with a turn is to have ended. */
