@@ -31,16 +31,12 @@ export async function run(prompt: string | undefined, options: RunOptions): Prom
   const { dispose = () => undefined, ...asking } = await chooseApprover(prompt, options);
   try {
     const workspace = await openWorkspace(options, { withMiddleware: true, asking });
-    const connection = await connectModel(options.responses);
-    try {
-      const text = prompt ?? (await readPrompt());
-      const recording = { trace: options.trace, fleet: workspace.settings.fleet };
-      return await withTrace(recording, workspace.config, () =>
-        work(text, workspace, connection, options),
-      );
-    } finally {
-      await connection.close();
-    }
+    const models = await connectModel(options.responses);
+    const text = prompt ?? (await readPrompt());
+    const recording = { trace: options.trace, fleet: workspace.settings.fleet };
+    return await withTrace(recording, workspace.config, () =>
+      work(text, workspace, models, options),
+    );
   } finally {
     dispose();
   }
@@ -80,7 +76,7 @@ async function readPrompt(): Promise<string> {
 async function work(
   prompt: string,
   { config, settings }: Workspace,
-  { models }: Awaited<ReturnType<typeof connectModel>>,
+  models: Awaited<ReturnType<typeof connectModel>>,
   { model, maxTurns, outputFormat, transcript }: RunOptions,
 ): Promise<number> {
   const output = runOutputs[outputFormat]();
