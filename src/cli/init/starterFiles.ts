@@ -1,7 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { HookEventName } from '../../protocol/types.js';
-import { readGuardedFile } from '../../util/guardedFile.js';
 import { formatHookTest, HOOK_TEST_SUFFIX, type HookTest } from '../shared/hookTestFile.js';
 import { UsageError } from '../shared/usageError.js';
 import { scriptOf } from './starterGroup.js';
@@ -13,8 +12,6 @@ export interface NewFile {
   readonly path: string;
   readonly content: string;
   readonly mode: number;
-  /** One that other hooks use as well, so that it may be there already. */
-  readonly isShared?: boolean;
 }
 
 export function filesOf(
@@ -23,50 +20,23 @@ export function filesOf(
   event: HookEventName,
 ): NewFile[] {
   const { name } = hook;
-  const { helper, blocksByAnswer } = language;
   // Other hooks of the event may speak as well.
   const test: HookTest = {
     event,
     input: { ...hook.input },
     expect: hook.field
-      ? { decision: 'block', exit: { [name]: blocksByAnswer ? 0 : 2 } }
+      ? { decision: 'block', exit: { [name]: 2 } }
       : { decision: 'allow', exit: { [name]: 0 } },
   };
-  const script = scriptOf(hook, language);
   return [
-    { path: script, content: language.write(hook, event), mode: 0o755 },
+    { path: scriptOf(hook, language), content: language.write(hook), mode: 0o755 },
     {
       // Consent covers all that is beside the script: a test may change without it.
       path: `.llxprt/tests/${name}${HOOK_TEST_SUFFIX}`,
       content: formatHookTest(test),
       mode: 0o644,
     },
-    ...(helper
-      ? [
-          {
-            path: join(dirname(script), helper.name),
-            content: helper.content,
-            mode: 0o644,
-            isShared: true,
-          },
-        ]
-      : []),
   ];
-}
-
-/** Without the shared ones that are there already, byte for byte. */
-export async function withoutPresent(
-  project: string,
-  files: readonly NewFile[],
-): Promise<NewFile[]> {
-  const isMissing = await Promise.all(
-    files.map(async ({ path, content, isShared }) => {
-      if (!isShared) return true;
-      const there = await readGuardedFile(join(project, path), { groupMayWrite: true });
-      return there.status !== 'read' || there.text !== content;
-    }),
-  );
-  return files.filter((_, index) => isMissing[index]);
 }
 
 /**
@@ -92,11 +62,8 @@ export async function createFiles(
     await Promise.all(created.map((file) => rm(file, { force: true })));
     const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
     if (!isThere) throw error;
-    const { path, isShared } = files[created.length] ?? {};
-    const instead = isShared
-      ? 'and is another file than this version has: move it away, or replace it by python/hookstack.py of the package'
-      : 'remove it, or choose another --name';
-    throw new UsageError(`${path} is there already${isShared ? ' ' : '; '}${instead}`, {
+    const there = files[created.length]?.path;
+    throw new UsageError(`${there} is there already; remove it, or choose another --name`, {
       cause: error,
     });
   }

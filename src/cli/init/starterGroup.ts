@@ -51,7 +51,6 @@ export function groupOf(hook: StarterHook, language: StarterLanguage): StarterGr
         command: words.filter(Boolean).join(' '),
         timeout: TIMEOUT_MS / (hook.dialect ? dialects[hook.dialect].timeoutUnit.ms : 1),
         ...(hook.failsClosed && { onFailure: 'deny' }),
-        ...(language.isPersistent && { persistent: true }),
       },
     ],
   };

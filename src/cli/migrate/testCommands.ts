@@ -1,6 +1,6 @@
 import { dirname, join, relative } from 'node:path';
 import { matchesGroup } from '../../validate/matching.js';
-import { referenceTools } from '../../agent/tools/referenceTools.js';
+import { referenceToolNames } from '../../agent/tools/toolNames.js';
 import { events } from '../../protocol/events.js';
 import { HookEventName, type HookDefinition } from '../../protocol/types.js';
 import { asWord } from '../../util/quoteWord.js';
@@ -36,7 +36,7 @@ function eventFor(
   });
   for (const { event, group } of ours) {
     if (!events[event].matchOn) continue;
-    const tool = [DEFAULT_TOOL, ...referenceTools.map(({ name }) => name)].find((toolName) =>
+    const tool = [DEFAULT_TOOL, ...referenceToolNames].find((toolName) =>
       matchesGroup(group, event, { toolName }),
     );
     if (tool !== undefined) return `${event} --tool ${tool}`;
