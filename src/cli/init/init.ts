@@ -8,8 +8,15 @@ import { errorMessage } from '../../util/errorMessage.js';
 import { testWithLimit } from '../../util/limitedRegExp.js';
 import { DEFAULT_TOOL } from '../shared/options.js';
 import { findProgram } from '../../process/command/findProgram.js';
-import { createFiles, filesOf, type NewFile } from './starterFiles.js';
-import { addToSettings, groupOf, asLoaded, schemaFor } from './starterGroup.js';
+import {
+  addToSettings,
+  asLoaded,
+  createFiles,
+  filesOf,
+  groupOf,
+  schemaFor,
+  type NewFile,
+} from './starterFiles.js';
 import {
   starterHook,
   starterLanguages,
