@@ -93,7 +93,7 @@ export type {
   AfterModelHookResult,
   BeforeModelHookResult,
 } from './core/geminiChatHookTriggers.js';
-export { startRecordedModel, type RecordedModel } from './agent/recordedModel.js';
+export { readRecordedModel, type RecordedModel } from './agent/recordedModel.js';
 export { DebugLogger } from './util/debugLogger.js';
 export * from './hooks/index.js';
 export type { HookMiddleware, ModelMiddleware, ToolMiddleware } from './stack.js';

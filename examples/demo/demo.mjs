@@ -8,14 +8,13 @@
 import { cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { GoogleGenAI } from '@google/genai';
 import {
   Config,
   formatProblem,
   loadSettings,
+  readRecordedModel,
   referenceTools,
   runAgent,
-  startRecordedModel,
 } from '../../dist/index.js';
 import { Account } from './account.mjs';
 import { reportEffects } from './effects.mjs';
@@ -29,7 +28,7 @@ const isPersistent = words.includes('--persistent');
 const prepared =
   words.find((word) => word !== '--persistent') ?? path.join(import.meta.dirname, 'workspace');
 const temporary = await realpath(await mkdtemp(path.join(os.tmpdir(), 'hookstack-demo-')));
-const model = await startRecordedModel(path.join(import.meta.dirname, 'conversation.responses'));
+const model = await readRecordedModel(path.join(import.meta.dirname, 'conversation.responses'));
 try {
   const workingDir = path.join(temporary, 'shop');
   await cp(prepared, workingDir, { recursive: true });
@@ -42,7 +41,6 @@ try {
   const { requests } = model;
   process.exitCode = reportEffects({ prompt: PROMPT, workingDir, result, requests, account });
 } finally {
-  await model.close();
   await rm(temporary, { recursive: true });
 }
 
@@ -66,10 +64,9 @@ async function work(workingDir, account) {
   const config = new Config({ ...settings, workingDir, trustedFolder: true });
   account.watch(config);
   console.log(`The user says: ${PROMPT}`);
-  const ai = new GoogleGenAI({ apiKey: model.apiKey, httpOptions: { baseUrl: model.baseUrl } });
   return runAgent({
     config,
-    models: ai.models,
+    models: model.models,
     model: 'gemini-2.5-flash',
     prompt: PROMPT,
     tools: referenceTools,

@@ -64,7 +64,7 @@ function findAnnotation({ result, requests, account }) {
     if (before === undefined || final.llmContent === before) continue;
     const added = final.llmContent.slice(before.length).trim();
     const inJson = JSON.stringify(added).slice(1, -1);
-    if (requests.some(({ body }) => JSON.stringify(body).includes(inJson))) {
+    if (requests.some((request) => JSON.stringify(request).includes(inJson))) {
       return `the model also read "${added}"`;
     }
   }
@@ -72,7 +72,7 @@ function findAnnotation({ result, requests, account }) {
 }
 
 function findChangedRequest({ prompt, requests }) {
-  const arrived = requests[0]?.body.contents[0].parts[0].text;
+  const arrived = requests[0]?.contents[0].parts[0].text;
   return arrived !== prompt && `the model read "${arrived}"`;
 }
 
@@ -82,7 +82,7 @@ function findRedaction({ account: { answers, shown } }) {
 }
 
 function findRestriction({ result, requests }) {
-  const allowed = requests[0]?.body.toolConfig?.functionCallingConfig?.allowedFunctionNames;
+  const allowed = requests[0]?.config.toolConfig?.functionCallingConfig?.allowedFunctionNames;
   const refused = result.toolCalls.find((call) => call.result.error?.type === 'tool_not_allowed');
   return (
     allowed && refused && `to ${allowed.join(' and ')}; the call of ${refused.name} was refused`

@@ -14,7 +14,14 @@ import { errorMessage } from '../util/errorMessage.js';
 import { notify } from '../util/notify.js';
 import type { Tool } from '../tools/tools.js';
 import { traced, type SpanOutcome } from '../trace/span.js';
-import type { AgentEvent, AgentResult, ModelCallRecord, Usage } from './agentEvents.js';
+import {
+  describeModelCall,
+  verdictOf,
+  type AgentEvent,
+  type AgentResult,
+  type ModelCallRecord,
+  type Usage,
+} from './agentEvents.js';
 import { AgentHooks } from './agentHooks.js';
 import {
   CoreToolScheduler,
@@ -27,7 +34,6 @@ import { decisionOf } from '../context.js';
 import { allowedNames } from '../protocol/allowedTools.js';
 import { asHookContext } from '../protocol/llmContent.js';
 import { answerText, functionCallsOf } from '../protocol/response.js';
-import { describeModelCall, verdictOf } from './modelTurns.js';
 import { Transcript } from './transcript.js';
 
 export interface AgentOptions {

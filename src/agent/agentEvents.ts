@@ -1,10 +1,12 @@
-import type { Answer, ApprovalRequest } from '../protocol/approval.js';
 import type { GenerateContentParameters } from '@google/genai';
-import type { Decision } from '../context.js';
+import { type Decision, decisionOf } from '../context.js';
+import type { ToolCallRecord } from '../core/coreToolScheduler.js';
+import type { ModelTurn } from '../core/geminiChat.js';
+import type { Answer, ApprovalRequest } from '../protocol/approval.js';
 import { resolveOutput } from '../protocol/events.js';
 import { hookIdentity } from '../protocol/identity.js';
-import type { HookEventName, HookDecision, HookExecutionResult } from '../protocol/types.js';
-import type { ToolCallRecord } from '../core/coreToolScheduler.js';
+import type { HookDecision, HookEventName, HookExecutionResult } from '../protocol/types.js';
+import type { SpanOutcome } from '../trace/span.js';
 
 /** What one hook did, for people and logs. */
 export interface HookRecord {
@@ -87,5 +89,26 @@ export function describeHook(result: HookExecutionResult): HookRecord {
     decision: said?.decision ?? null,
     reason: reason ?? null,
     why: result.why ?? null,
+  };
+}
+
+export function verdictOf(stopped: AgentResult['stopped']): SpanOutcome {
+  if (!stopped) return { verdict: 'allow' };
+  return { verdict: 'stop', reason: stopped.reason, decidedBy: stopped.hooks };
+}
+
+export function describeModelCall({
+  blocked,
+  synthetic,
+  request,
+  verdict,
+}: ModelTurn): ModelCallRecord {
+  const { reason: blockReason, hooks: blockedBy } = decisionOf(verdict, 'block') ?? {};
+  return {
+    blocked,
+    synthetic,
+    request,
+    ...(blockReason !== undefined && { blockReason }),
+    ...(blockedBy && { blockedBy }),
   };
 }

@@ -5,14 +5,14 @@ import { theirToolNames } from '../dialects/translate.js';
 import { dialects, readMatcher, dialectOfMatcher } from '../dialects/dialects.js';
 import { events } from '../protocol/events.js';
 import { isExpression, MAX_EXPRESSION_LENGTH } from '../util/limitedRegExp.js';
-import { referenceTools } from '../agent/tools/referenceTools.js';
+import { referenceToolNames } from '../agent/tools/toolNames.js';
 import { findAttacks, hasRecheck } from './attackSearch.js';
 import type { Checked, GroupSite, Said } from './types.js';
 
 /** Each of these says what is wrong with the matcher of one group, if anything. */
 type MatcherRule = (site: GroupSite, checked: Checked) => Said;
 
-const KNOWN_TOOLS = referenceTools.map(({ name }) => name);
+const KNOWN_TOOLS = referenceToolNames;
 
 /** Names of tools that others bring, such as `mcp__github__create_issue`. */
 const FOREIGN = /mcp|__/iu;

@@ -20,7 +20,6 @@ describe('a question to a person', () => {
       'src/cli/run/questionText.ts',
       // What a call was, once it is scheduled or over.
       'src/cli/run/runOutput.ts',
-      'src/cli/run/textOutput.ts',
       // Its name, among the keys that are kept.
       `${APPROVALS}/approvalQuestions.ts`,
       `${APPROVALS}/approvalView.ts`,

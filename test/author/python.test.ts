@@ -248,3 +248,14 @@ describe.skipIf(!hasPython)('a hook made with define_hook', () => {
     expect(Array.from(imported, ([, name]) => name)).toEqual(['json', 'os', 'sys', 'traceback']);
   });
 });
+
+describe('the helper for Python', () => {
+  it('is in the package', async () => {
+    const pack = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+    const { stdout } = await execa('npm', pack, { cwd: path.dirname(path.dirname(HELPER)) });
+    const [packed] = JSON.parse(stdout) as { files: { path: string }[] }[];
+    const files = packed?.files.map((file) => file.path) ?? [];
+    expect(files.filter((file) => file.endsWith('.py'))).toEqual(['python/hookstack.py']);
+    expect(files).toContain('docs/persistent-hooks.md');
+  });
+});

@@ -69,26 +69,16 @@ describe('doctor asks a persistent hook three times in one process', () => {
     expect(examined.persistent).toMatchObject({ file: examined.file, line: 1 });
   });
 
-  it('about another event in between', async () => {
-    const file = join(cli.project, 'seen');
-    const script = inBash(`echo "$PWD $line" >> '${file}'; echo "{\\"id\\":$id}"`);
-    expect(await examine('sh', script)).toMatchObject({ status: 'ok' });
-    const seen = (await cli.read('seen')).trim().split('\n');
-    const inputs = seen.map((line) => line.replace(/\{"id":\d+,/u, ''));
-    expect(inputs).toHaveLength(3);
-    expect(inputs[2]).toBe(inputs[0]);
-    expect(inputs[1]).not.toBe(inputs[0]);
-  });
-
-  it.each(['SessionStart', 'BeforeModel', 'BeforeAgent', 'Notification', 'PreCompress'])(
-    'also at %s',
+  it.each(['BeforeTool', 'SessionStart', 'BeforeModel', 'BeforeAgent', 'Notification'])(
+    'about the same event, also of %s',
     async (event) => {
       const seen = join(cli.project, 'seen');
       const script = inBash(`echo "$line" >> '${seen}'; echo "{\\"id\\":$id}"`);
       const examined = await examine('sh', script, { event });
       expect(examined).toMatchObject({ status: 'ok', persistent: IN_ONE });
-      const [first, other] = (await cli.read('seen')).split('\n');
-      expect(other?.replace('"id":2', '"id":1')).not.toBe(first);
+      const lines = (await cli.read('seen')).trim().split('\n');
+      expect(lines).toHaveLength(3);
+      expect(new Set(lines.map((line) => line.replace(/\{"id":\d+,/u, ''))).size).toBe(1);
     },
   );
 
@@ -102,74 +92,6 @@ describe('doctor asks a persistent hook three times in one process', () => {
     expect(stdout).toContain(
       `\n  persistent (${file}:1): asked 3 times, answered by 1 kept process\n`,
     );
-  });
-});
-
-describe('doctor warns of a persistent hook that keeps state', () => {
-  const COUNT =
-    /^warning: it answered the same event otherwise the second time \(\{"systemMessage":"event 1"\}, then \{"systemMessage":"event 3"\}\), and a new process as the first time, so that state leaks from one event to another: keep nothing of an event in global variables/u;
-
-  it.each([
-    ['mjs', inNode('count += 1; return { systemMessage: `event ${count}` };', 'let count = 0;')],
-    [
-      'py',
-      inPython('seen.append(1); return {"systemMessage": "event %d" % len(seen)}', 'seen = []'),
-    ],
-    ['sh', inBash('printf \'{"id":%s,"output":{"systemMessage":"event %s"}}\\n\' "$id" "$n"')],
-  ] as const)('which changes its answer: %s', async (extension, script) => {
-    const examined = await examine(extension, script);
-    expect(examined.said).toMatch(COUNT);
-    expect(examined).toMatchObject({ status: 'warning', exitCode: 0 });
-    expect(examined.persistent).toMatchObject({ asked: 4, processes: 2 });
-  });
-
-  it('which changes its verdict', async () => {
-    const script = inBash(
-      'printf \'{"id":%s,"exitCode":%s,"stderr":"no"}\\n\' "$id" $((n > 2 ? 2 : 0))',
-    );
-    const { said } = await examine('sh', script);
-    expect(said).toContain('(nothing, then exit code 2 with no), and a new process as the first');
-  });
-
-  const NAMED =
-    /^warning: state leaks from one event to another: its std(out|err) names doctor-[0-9a-f]{8}, which an event before was about \(.*\): keep nothing of an event/u;
-
-  it.each([
-    [
-      'mjs',
-      inNode(
-        'const before = last; last = input.file_path; return { systemMessage: `before: ${before}` };',
-        'let last;',
-      ),
-    ],
-    [
-      'py',
-      inPython(
-        'seen.append(event["tool_input"]["file_path"]); print(seen); return None',
-        'seen = []',
-      ),
-    ],
-    ['sh', inBash('echo "$all" >&2; all+=$line; printf \'{"id":%s}\\n\' "$id"')],
-  ] as const)('whose answer names what it was asked before: %s', async (extension, script) => {
-    const examined = await examine(extension, script);
-    expect(examined.said).toMatch(NAMED);
-    expect(examined.findings).toHaveLength(1);
-    expect(examined).toMatchObject({ status: 'warning', exitCode: 0, persistent: IN_ONE });
-  });
-
-  it('or that may only look at the clock, and says that it cannot tell', async () => {
-    const { said } = await examine(
-      'mjs',
-      inNode('return { systemMessage: process.hrtime.bigint().toString() };'),
-    );
-    expect(said).toMatch(
-      /^warning: it answered the same event otherwise .* so did a new process: if it does not depend on the time/u,
-    );
-  });
-
-  it('but not of one that tells what the event itself says', async () => {
-    const script = inNode('return { systemMessage: input.file_path };');
-    expect(await examine('mjs', script)).toMatchObject({ status: 'ok', said: '' });
   });
 });
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, stat, symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { startRecordedModel } from '../../src/agent/recordedModel.js';
+import { startRecordedModel } from '../agent/recordedServer.js';
 import { answer, Cli, group, keepingInput, parseLines, saying, toolCall } from './helpers.js';
 
 const cli = new Cli();

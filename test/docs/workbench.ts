@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promis
 import os from 'node:os';
 import path from 'node:path';
 import { execa } from 'execa';
-import { startRecordedModel } from '../../src/agent/recordedModel.js';
+import { startRecordedModel } from '../agent/recordedServer.js';
 import { ROOT } from './markdown.js';
 
 /** What every call of the model is answered with. */

@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect } from 'vitest';
-import { glob } from '../../src/agent/tools/glob.js';
-import { listDirectory } from '../../src/agent/tools/listDirectory.js';
-import { searchFileContent } from '../../src/agent/tools/searchFileContent.js';
-import { StepLimit } from '../../src/agent/tools/stepLimit.js';
+import { glob } from '../../src/agent/tools/searchTools.js';
+import { listDirectory } from '../../src/agent/tools/searchTools.js';
+import { searchFileContent } from '../../src/agent/tools/searchTools.js';
+import { StepLimit } from '../../src/agent/tools/toolFailure.js';
 import { ToolErrorType, type Tool } from '../../src/tools/tools.js';
 import { fault, TIMED, type Host } from './helpers/host.js';
 

@@ -7,7 +7,7 @@ import { execa, type Options } from 'execa';
 import { describe, expect, vi } from 'vitest';
 import { whileLocked } from '../../src/util/fileLock.js';
 import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
-import { startRecordedModel } from '../../src/agent/recordedModel.js';
+import { startRecordedModel } from '../agent/recordedServer.js';
 import { traceToFile } from '../../src/trace/traceFile.js';
 import { MAIN } from '../cli/helpers.js';
 import { hook } from '../helpers/hooks.js';

@@ -15,7 +15,7 @@ const STAGES = Object.keys(MIDDLEWARE);
 export const SDK_HOST = `
 import { GoogleGenAI } from '@google/genai';
 import type { GenerateContentParameters, PartListUnion } from '@google/genai';
-import { Config, executeToolWithHooks, GeminiChat, referenceTools, startRecordedModel, type ModelCall, type ToolResult } from 'hookstack';
+import { Config, executeToolWithHooks, GeminiChat, referenceTools, readRecordedModel, type ModelCall, type ToolResult } from 'hookstack';
 import { createExecutionPlan } from 'hookstack/middleware/planner';
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -34,16 +34,14 @@ const shell = referenceTools.find(({ name }) => name === 'run_shell_command')!;
 const printed = await shell.execute({ command: 'echo from the shell' }, { workingDir: process.cwd() });
 if (!String(printed.llmContent).includes('from the shell')) throw new Error('unexpected output: ' + JSON.stringify(printed));
 
-const keepAlive = setInterval(() => undefined, 1000);
-const model = await startRecordedModel(process.argv[2]!);
-const sdk = new GoogleGenAI({ apiKey: model.apiKey, httpOptions: { baseUrl: model.baseUrl } });
-const chat = new GeminiChat({ config, models: sdk.models, model: 'recorded' });
+const withSdk = new GeminiChat({ config, models: new GoogleGenAI({ apiKey: 'none' }).models, model: 'none' });
+if (withSdk.getHistory().length > 0) throw new Error('a new chat has a history');
+const { models } = await readRecordedModel(process.argv[2]!);
+const chat = new GeminiChat({ config, models, model: 'recorded' });
 let answer: string | undefined;
 for await (const event of chat.sendMessageStream('Hello')) {
   if (event.type === 'response') answer = event.turn.response.text;
 }
-await model.close();
-clearInterval(keepAlive);
 if (answer !== 'Hello yourself') throw new Error('unexpected answer: ' + answer);
 if (typeof createExecutionPlan !== 'function') throw new Error('hookstack/middleware/* is not exported');
 `;

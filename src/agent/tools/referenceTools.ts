@@ -1,11 +1,7 @@
-import { glob } from './glob.js';
-import { listDirectory } from './listDirectory.js';
-import { readFile } from './readFile.js';
-import { replace } from './replace.js';
+import { readFile, replace, writeFile } from './fileTools.js';
 import { runShellCommand } from './runShellCommand.js';
-import { searchFileContent } from './searchFileContent.js';
+import { glob, listDirectory, searchFileContent } from './searchTools.js';
 import type { Tool } from '../../tools/tools.js';
-import { writeFile } from './writeFile.js';
 
 /** The tools of the reference agent. */
 export const referenceTools: readonly Tool[] = [

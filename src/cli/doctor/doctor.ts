@@ -113,7 +113,7 @@ async function ask(
   surroundings: Surroundings,
   timeoutMs: number,
 ): Promise<Asked> {
-  if (entry.config.persistent) return examineKept(entry, surroundings, timeoutMs);
+  if (entry.config.persistent) return examineKept(entry, payload, surroundings, timeoutMs);
   const run = await inScratch(entry, { ...surroundings, timeoutMs }, (askOnce) => askOnce(payload));
   return { run, findings: run ? diagnose(run) : [] };
 }

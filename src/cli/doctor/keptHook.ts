@@ -1,12 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { STARTED_ANEW } from '../../process/persistent/pool.js';
 import type { HookRegistryEntry } from '../../hooks/entry.js';
 import { PersistentHooks } from '../../process/persistent/persistentHooks.js';
-import { inScratch, type AskOnce, type Surroundings } from './ask.js';
+import { inScratch, type Surroundings } from './ask.js';
 import { diagnose, diagnoseEnding, type Finding, type ObservedRun } from './diagnosis.js';
-import { findLeak, findMemory } from './leaks.js';
-import { sampleFor } from './sampleEvent.js';
+import type { HookEventName, HookPayload } from '../../protocol/types.js';
 
 /** How a persistent hook was asked. */
 export interface Kept {
@@ -15,52 +13,31 @@ export interface Kept {
   readonly processes: number;
 }
 
+const TIMES = 3;
+
 /** Ms in which a process may write or end unasked, before it is asked again. */
 const QUIET_MS = 100;
 
-/** Asks a persistent hook about an event, about another one, and about the first one again, in one process. */
+/** Asks a persistent hook about an event, and about the same one twice again, in one process. */
 export async function examineKept(
   entry: HookRegistryEntry,
-  { registry, ...surroundings }: Surroundings,
+  payload: HookPayload<HookEventName>,
+  surroundings: Surroundings,
   timeoutMs: number,
 ): Promise<{ run: ObservedRun | undefined; findings: Finding[]; kept: Kept }> {
   const persistent = new PersistentHooks();
-  const [word, otherWord] = [makeWord(), makeWord()];
-  const { payload } = sampleFor(entry, registry, { word });
-  const { payload: otherPayload } = sampleFor(entry, registry, { word: otherWord, isOther: true });
-  const asking = { registry, ...surroundings, timeoutMs, persistent };
+  const asking = { ...surroundings, timeoutMs, persistent };
   return inScratch(entry, asking, async (askOnce, remarks) => {
     const runs: ObservedRun[] = [];
-    const ask = askInto(runs, askOnce);
-    const first = await ask(payload);
-    const other = first && hasAnswered(first) ? await ask(otherPayload) : undefined;
-    const again = other && hasAnswered(other) ? await ask(payload) : undefined;
-    const findings = first ? diagnoseKept(runs, [...new Set(remarks)]) : [];
-    const leak = other ? findLeak(runs, [word, otherWord, word]) : undefined;
-    if (leak) findings.push(leak);
-    else if (first && again && hasAnswered(again)) {
-      const askNew = async () => {
-        persistent.forget();
-        return ask(payload);
-      };
-      findings.push(...(await findMemory(first, again, askNew)));
+    while (runs.length < TIMES && runs.every(hasAnswered)) {
+      if (runs.length > 0) await sleep(QUIET_MS);
+      const run = await askOnce(payload);
+      if (!run) break;
+      runs.push(run);
     }
-    return { run: first, findings, kept: countOf(runs) };
+    const findings = diagnoseKept(runs, [...new Set(remarks)]);
+    return { run: runs[0], findings, kept: countOf(runs) };
   }).finally(() => persistent.stop());
-}
-
-/** One that no hook, and no event, has of itself. */
-function makeWord(): string {
-  return `doctor-${randomUUID().slice(0, 8)}`;
-}
-
-function askInto(runs: ObservedRun[], askOnce: AskOnce): AskOnce {
-  return async (payload) => {
-    if (runs.length > 0) await sleep(QUIET_MS);
-    const run = await askOnce(payload);
-    if (run) runs.push(run);
-    return run;
-  };
 }
 
 function hasAnswered({ outcome }: ObservedRun): boolean {

@@ -1,5 +1,5 @@
 import { matcherLetsRun, planContext, type PlanContext } from '../../../middleware/planner.js';
-import { referenceTools } from '../../agent/tools/referenceTools.js';
+import { referenceToolNames } from '../../agent/tools/toolNames.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../../hooks/entry.js';
 import { events } from '../../protocol/events.js';
@@ -18,41 +18,25 @@ interface Sample {
   readonly isAccepted: boolean;
 }
 
-/** What makes a sample another one than the usual one. */
-interface Difference {
-  /** A word that its texts hold, where it has any. */
-  readonly word?: string;
-  /** Take another source, reason or trigger, where the hook's matcher accepts one. Default false. */
-  readonly isOther?: boolean;
-}
-
 /** One that the hook's matcher accepts, where such a one can be thought of. */
-export function sampleFor(
-  entry: HookRegistryEntry,
-  registry: HookRegistry,
-  difference: Difference = {},
-): Sample {
+export function sampleFor(entry: HookRegistryEntry, registry: HookRegistry): Sample {
   const { eventName: event, config } = entry;
   const logger = new QuietLogger('llxprt:core:hooks:planner');
   const accepts = (context: PlanContext) =>
     matcherLetsRun(registry, entry, { ...context, moment: config.moment }, logger);
   return events[event].matchOn
-    ? sampleOfTool(entry, (toolName) => accepts({ toolName }), difference)
-    : sampleOfSubject(event, (subject) => accepts({ subject }), difference);
+    ? sampleOfTool(entry, (toolName) => accepts({ toolName }))
+    : sampleOfSubject(event, (subject) => accepts({ subject }));
 }
 
 function sampleOfTool(
   { eventName: event, matcher = '', config: { moment } }: HookRegistryEntry,
   accepts: (tool: string) => boolean,
-  { word }: Difference,
 ): Sample {
-  const known = [DEFAULT_TOOL, ...referenceTools.map(({ name }) => name)];
+  const known = [DEFAULT_TOOL, ...referenceToolNames];
   const found = [...known, ...namesFor(matcher)].find(accepts);
   const tool = found ?? DEFAULT_TOOL;
-  const input =
-    word === undefined
-      ? { file_path: 'example.txt', content: DEFAULT_PROMPT, command: 'true' }
-      : { file_path: `${word}.txt`, content: `${DEFAULT_PROMPT} ${word}`, command: `true ${word}` };
+  const input = { file_path: 'example.txt', content: DEFAULT_PROMPT, command: 'true' };
   const given = { tool, input };
   const fields = makeFields(event, moment === 'failed' ? withFailure(given) : given);
   return {
@@ -66,30 +50,17 @@ function sampleOfTool(
 function sampleOfSubject(
   event: HookEventName,
   accepts: (subject: string | undefined) => boolean,
-  { word, isOther }: Difference,
 ): Sample {
-  const fields = withWord(completeFields(event, {}), word);
+  const fields = completeFields(event, {});
   const payload = decodeFields(event, fields);
   const { subject: usual } = planContext({ event, payload }) ?? {};
-  const [first, second = first] = [
-    ...new Set([usual, ...(events[event].subjects ?? [])].filter(accepts)),
-  ];
-  const found = isOther ? second : first;
+  const found = [usual, ...(events[event].subjects ?? [])].find(accepts);
   if (found === undefined || found === usual) {
     return { payload, tool: null, isAccepted: accepts(usual) };
   }
   const field = Object.entries(fields).find(([, value]) => value === usual)?.[0] ?? '';
   const others = completeFields(event, { [field]: found });
   return { payload: decodeFields(event, others), tool: null, isAccepted: true };
-}
-
-/** In each text that nobody else has chosen. */
-function withWord<T extends object>(fields: T, word: string | undefined): T {
-  if (word === undefined) return fields;
-  const text = `${DEFAULT_PROMPT} ${word}`;
-  return JSON.parse(
-    JSON.stringify(fields, (_key, value: unknown) => (value === DEFAULT_PROMPT ? text : value)),
-  ) as T;
 }
 
 /** What is wrong with a matcher is told with the settings, and once. */

@@ -21,10 +21,6 @@ export const initCommand: CommandSpec = {
     new Option('--dialect <agent>', 'write it for another agent as well, with its names').choices(
       DIALECT_NAMES,
     ),
-    new Option(
-      '--persistent',
-      'write one that stays for all events of a session, with what it needs for that',
-    ),
     cwdOption,
     jsonOption,
   ],

@@ -1,17 +1,27 @@
+import { referenceToolNames } from '../../agent/tools/toolNames.js';
 import { dialects, eventWords } from '../../dialects/dialects.js';
 import { events } from '../../protocol/events.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import type { ProjectHook } from '../../trust/consentItem.js';
 import type { DialectName, HookEventName } from '../../protocol/types.js';
+import { errorMessage } from '../../util/errorMessage.js';
+import { testWithLimit } from '../../util/limitedRegExp.js';
+import { DEFAULT_TOOL } from '../shared/options.js';
 import { findProgram } from '../../process/command/findProgram.js';
-import { createFiles, filesOf, withoutPresent, type NewFile } from './starterFiles.js';
-import { addToSettings, groupOf, asLoaded, schemaFor } from './starterGroup.js';
+import {
+  addToSettings,
+  asLoaded,
+  createFiles,
+  filesOf,
+  groupOf,
+  schemaFor,
+  type NewFile,
+} from './starterFiles.js';
 import {
   starterHook,
   starterLanguages,
   type StarterChoice,
   type StarterHook,
-  type StarterLanguage,
 } from './starterHooks.js';
 import { cwdWords, type Obstacles } from '../shared/obstacles.js';
 import { editAsAllowed } from '../shared/ownEdit.js';
@@ -33,7 +43,6 @@ interface InitOptions {
   readonly name?: string;
   readonly matcher?: string;
   readonly dialect?: DialectName;
-  readonly persistent?: boolean;
   readonly cwd?: string;
   readonly json?: boolean;
 }
@@ -45,36 +54,27 @@ export async function init(options: InitOptions): Promise<void> {
   const project = await resolveWorkingDir(options.cwd);
   const settings = await projectSettingsToWrite(project);
   const hook = starterHook(event, choice);
-  const language = await languageOf(options, project);
+  const language = starterLanguages[options.language];
   for (const program of language.programs) {
     if (findProgram(program) !== undefined) continue;
     printNotice('warning', `the hook needs ${program}, which is not on your PATH`);
   }
   const files = filesOf(hook, language, event);
-  const missing = await withoutPresent(project, files);
   const group = groupOf(hook, language);
   const schema = schemaFor(project);
   await editAsAllowed(project, async () => {
-    await createFiles(project, missing, () => addToSettings(settings, { group, event, schema }));
+    await createFiles(project, files, () => addToSettings(settings, { group, event, schema }));
     return true;
   });
 
   const standing = await standingOf(project, files, asLoaded(event, group), options.cwd);
-  const created = missing.map(({ path }) => path);
+  const created = files.map(({ path }) => path);
   const { isAllowed: allowed } = standing;
   const obstacles = obstaclesTo(standing);
   const next = nextCommands(hook, event, allowed, options.cwd);
   if (options.json) {
     printJson({ event, hook: hook.name, settings, created, allowed, obstacles, next });
   } else printLine(formatResult(hook, [...created, '.llxprt/settings.json'], standing, next));
-}
-
-/** @throws UsageError */
-async function languageOf(options: InitOptions, project: string): Promise<StarterLanguage> {
-  const { language, dialect, persistent } = options;
-  if (!persistent) return starterLanguages[language];
-  const { persistentLanguage } = await import('./persistentStarters.js');
-  return persistentLanguage(language, project, dialect);
 }
 
 /** Whether the hook may run, and what else is in its way. */
@@ -122,10 +122,37 @@ async function checkChoice(options: InitOptions): Promise<StarterChoice> {
       `--matcher has no effect at ${event}, which is about no tool: leave it out, or add --event BeforeTool`,
     );
   }
-  const { findTool } = await import('./findTool.js');
   const found = findTool(matcher);
   const named = dialect && dialects[dialect].tools.find(({ theirs }) => theirs.includes(found));
   return { name, matcher, dialect, tool: named?.ours ?? found };
+}
+
+/**
+ * The name of a tool that a matcher fits: a known one, one that the matcher itself names, or one that it would fit.
+ *
+ * @throws UsageError for a matcher that is no expression, or for which no such name is found
+ */
+function findTool(matcher: string): string {
+  if (matcher === '' || matcher === '*') return DEFAULT_TOOL;
+  const like = matcher.replaceAll(/\.[*+]\??/gu, 'x').replaceAll(/[^\w-]/gu, '');
+  const named = matcher.match(/[\w-]+/gu) ?? [];
+  const known = [DEFAULT_TOOL, ...referenceToolNames];
+  const found = [...known, ...named, like].find((name) => name !== '' && fits(matcher, name));
+  if (found !== undefined) return found;
+  throw new UsageError(
+    `--matcher ${matcher} fits no tool that is known here: name one in it, as in ^(write_file|my_tool)$`,
+  );
+}
+
+function fits(matcher: string, name: string): boolean {
+  try {
+    return testWithLimit(matcher, '', name);
+  } catch (cause) {
+    throw new UsageError(
+      `--matcher ${matcher} cannot be used (${errorMessage(cause)}); write a regular expression`,
+      { cause },
+    );
+  }
 }
 
 /** @throws UsageError */

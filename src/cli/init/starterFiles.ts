@@ -1,10 +1,21 @@
+import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { HookEventName } from '../../protocol/types.js';
-import { readGuardedFile } from '../../util/guardedFile.js';
-import { formatHookTest, HOOK_TEST_SUFFIX, type HookTest } from '../shared/hookTestFile.js';
+import { dialects } from '../../dialects/dialects.js';
+import { parseHookDefinitions } from '../../hooks/hookSettings.js';
+import { hookIdentity } from '../../protocol/identity.js';
+import {
+  type CommandHookConfig,
+  type DialectName,
+  type HookEventName,
+  HookType,
+} from '../../protocol/types.js';
+import type { ProjectHook } from '../../trust/consentItem.js';
+import { isRecord } from '../../util/records.js';
+import type { JsonEdit } from '../shared/editJson.js';
+import { editSettings } from '../shared/editSettings.js';
+import { HOOK_TEST_SUFFIX, type HookTest, formatHookTest } from '../shared/hookTestFile.js';
 import { UsageError } from '../shared/usageError.js';
-import { scriptOf } from './starterGroup.js';
 import type { StarterHook, StarterLanguage } from './starterHooks.js';
 
 /** A file that init writes. */
@@ -13,8 +24,6 @@ export interface NewFile {
   readonly path: string;
   readonly content: string;
   readonly mode: number;
-  /** One that other hooks use as well, so that it may be there already. */
-  readonly isShared?: boolean;
 }
 
 export function filesOf(
@@ -23,50 +32,23 @@ export function filesOf(
   event: HookEventName,
 ): NewFile[] {
   const { name } = hook;
-  const { helper, blocksByAnswer } = language;
   // Other hooks of the event may speak as well.
   const test: HookTest = {
     event,
     input: { ...hook.input },
     expect: hook.field
-      ? { decision: 'block', exit: { [name]: blocksByAnswer ? 0 : 2 } }
+      ? { decision: 'block', exit: { [name]: 2 } }
       : { decision: 'allow', exit: { [name]: 0 } },
   };
-  const script = scriptOf(hook, language);
   return [
-    { path: script, content: language.write(hook, event), mode: 0o755 },
+    { path: scriptOf(hook, language), content: language.write(hook), mode: 0o755 },
     {
       // Consent covers all that is beside the script: a test may change without it.
       path: `.llxprt/tests/${name}${HOOK_TEST_SUFFIX}`,
       content: formatHookTest(test),
       mode: 0o644,
     },
-    ...(helper
-      ? [
-          {
-            path: join(dirname(script), helper.name),
-            content: helper.content,
-            mode: 0o644,
-            isShared: true,
-          },
-        ]
-      : []),
   ];
-}
-
-/** Without the shared ones that are there already, byte for byte. */
-export async function withoutPresent(
-  project: string,
-  files: readonly NewFile[],
-): Promise<NewFile[]> {
-  const isMissing = await Promise.all(
-    files.map(async ({ path, content, isShared }) => {
-      if (!isShared) return true;
-      const there = await readGuardedFile(join(project, path), { groupMayWrite: true });
-      return there.status !== 'read' || there.text !== content;
-    }),
-  );
-  return files.filter((_, index) => isMissing[index]);
 }
 
 /**
@@ -92,12 +74,98 @@ export async function createFiles(
     await Promise.all(created.map((file) => rm(file, { force: true })));
     const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
     if (!isThere) throw error;
-    const { path, isShared } = files[created.length] ?? {};
-    const instead = isShared
-      ? 'and is another file than this version has: move it away, or replace it by python/hookstack.py of the package'
-      : 'remove it, or choose another --name';
-    throw new UsageError(`${path} is there already${isShared ? ' ' : '; '}${instead}`, {
+    const there = files[created.length]?.path;
+    throw new UsageError(`${there} is there already; remove it, or choose another --name`, {
       cause: error,
     });
   }
+}
+
+/** Relative to the project. */
+function scriptOf({ name }: StarterHook, { extension }: StarterLanguage): string {
+  return `.llxprt/hooks/${name}.${extension}`;
+}
+
+/**
+ * What editors complete the settings with: the installed schema, relative to the settings, as they may have no network
+ * and others have the project elsewhere. None where the package is not installed in the project.
+ */
+export function schemaFor(project: string): string | undefined {
+  const installed = 'node_modules/hookstack/schema/settings.json';
+  return existsSync(join(project, installed)) ? `../${installed}` : undefined;
+}
+
+const TIMEOUT_MS = 10_000;
+
+/** As it stands in the settings. */
+export interface StarterGroup {
+  readonly matcher?: string;
+  readonly dialect?: DialectName;
+  readonly hooks: readonly [CommandHookConfig];
+}
+
+export function groupOf(hook: StarterHook, language: StarterLanguage): StarterGroup {
+  const words = [language.interpreter, `$LLXPRT_PROJECT_DIR/${scriptOf(hook, language)}`];
+  return {
+    ...(hook.matcher !== undefined && { matcher: hook.matcher }),
+    ...(hook.dialect !== undefined && { dialect: hook.dialect }),
+    hooks: [
+      {
+        type: HookType.Command,
+        name: hook.name,
+        command: words.filter(Boolean).join(' '),
+        timeout: TIMEOUT_MS / (hook.dialect ? dialects[hook.dialect].timeoutUnit.ms : 1),
+        ...(hook.failsClosed && { onFailure: 'deny' }),
+      },
+    ],
+  };
+}
+
+/** The hook as it is read from the settings, with its timeout in ms. */
+export function asLoaded(event: HookEventName, group: StarterGroup): ProjectHook | undefined {
+  const [loaded] = parseHookDefinitions({ [event]: [group] }).hooks[event] ?? [];
+  const { hooks: [config] = [], origin: _, ...fields } = loaded ?? {};
+  return config && { event, group: fields, config: { ...config, timeout: TIMEOUT_MS } };
+}
+
+interface Addition {
+  readonly group: StarterGroup;
+  readonly event: HookEventName;
+  readonly schema: string | undefined;
+}
+
+export async function addToSettings(
+  file: string,
+  { group, event, schema }: Addition,
+): Promise<void> {
+  await editSettings(file, (current) => {
+    refuseSecond(file, group, current['hooks']);
+    const isOn = current['enableHooks'] === true;
+    // In a file that is there, it would stand behind the rest.
+    const isNew = Object.keys(current).length === 0;
+    return [
+      ...(isNew && schema !== undefined ? [{ path: ['$schema'], value: schema }] : []),
+      ...(isOn ? [] : [{ path: ['enableHooks'], value: true }]),
+      insertGroup(current['hooks'], event, group),
+    ];
+  });
+}
+
+function refuseSecond(
+  file: string,
+  { hooks: [{ name }] }: StarterGroup,
+  configured: unknown,
+): void {
+  const { hooks } = parseHookDefinitions(configured ?? {});
+  const present = Object.values(hooks).flatMap((groups) => groups.flatMap((group) => group.hooks));
+  if (!present.some((hook) => hookIdentity(hook) === name)) return;
+  throw new UsageError(
+    `${file} has a hook named "${name}" already; remove it, or choose another --name`,
+  );
+}
+
+function insertGroup(hooks: unknown, event: HookEventName, group: object): JsonEdit {
+  const groups = isRecord(hooks) ? hooks[event] : undefined;
+  if (!Array.isArray(groups)) return { path: ['hooks', event], value: [group] };
+  return { path: ['hooks', event, groups.length], value: group, isInsertion: true };
 }

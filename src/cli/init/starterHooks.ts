@@ -147,13 +147,7 @@ export interface StarterLanguage {
   readonly programs: readonly string[];
   /** Missing where the file is a program itself. */
   readonly interpreter?: string;
-  readonly write: (hook: StarterHook, event: HookEventName) => string;
-  /** Whether the script answers one event after the other. */
-  readonly isPersistent?: boolean;
-  /** Blocks by its answer, with exit code 0, and not by exit code 2. */
-  readonly blocksByAnswer?: boolean;
-  /** A file that must stand beside the script. */
-  readonly helper?: { readonly name: string; readonly content: string };
+  readonly write: (hook: StarterHook) => string;
 }
 
 export const starterLanguages = {

@@ -5,7 +5,13 @@ import { requireAskable } from '../../fleet/requireAskable.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { isRecord } from '../../util/records.js';
 import { type DialectName, type HookDefinition, HookEventName } from '../../protocol/types.js';
-import { dialects, foreignMoment, ourEventName, theirEventName } from '../../dialects/dialects.js';
+import {
+  dialects,
+  foreignMoment,
+  ourEventName,
+  sentEvent,
+  theirEventName,
+} from '../../dialects/dialects.js';
 import { events } from '../../protocol/events.js';
 import { areOwnHooks } from '../shared/ownHook.js';
 
@@ -130,7 +136,7 @@ function* carryEvents(
       (each) => theirEventName(dialects[dialect], each) === name,
     );
     const key = foreignMoment(dialects[dialect], name) ? name : event;
-    if (!key) report(['hooks', name], `this event of ${agent} does not exist here`);
+    if (!key) report(['hooks', name], whyNoEvent(name, dialect));
     else if (!Array.isArray(groups)) report(['hooks', name], 'is not a list of groups');
     if (!key || !Array.isArray(groups)) continue;
     if (groups.length === 0) report(['hooks', name], EMPTY);
@@ -146,6 +152,13 @@ function* carryEvents(
       if (group) yield { key, group };
     }
   }
+}
+
+function whyNoEvent(name: string, dialect: DialectName): string {
+  const { agent } = dialects[dialect];
+  const sent = sentEvent(dialects[dialect], name)?.event;
+  if (sent === undefined) return `this event of ${agent} does not exist here`;
+  return `has no event of its own here, where hooks of ${sent} answer it, once ${agent} runs them: if the hook may run there too, copy it to ${sent}`;
 }
 
 /** A group around a hook that was written in place of one. */

@@ -18,17 +18,18 @@ export class HookNames {
     for (const hook of hooks) if (hook.name) this.#commands.set(hook.name, whatRuns(hook));
   }
 
-  named(hook: CommandHookConfig): CommandHookConfig {
+  /** @param matcher of its group: of a command without a script, it says more than the program */
+  named(hook: CommandHookConfig, matcher = ''): CommandHookConfig {
     if (hook.name || this.disabled.has(hookIdentity(hook))) return hook;
     const { type, ...rest } = hook;
-    return { type, name: this.#nameFor(hook), ...rest };
+    return { type, name: this.#nameFor(hook, matcher), ...rest };
   }
 
-  #nameFor(hook: CommandHookConfig): string {
+  #nameFor(hook: CommandHookConfig, matcher: string): string {
     const line = whatRuns(hook);
     const { url } = hook;
     const words = [hook.command, ...(hook.args ?? [])].join(' ');
-    const stem = url === undefined ? stemOf(words) : hostOf(url);
+    const stem = url === undefined ? stemOf(words, matcher) : hostOf(url);
     let name = stem;
     for (let count = 2; (this.#commands.get(name) ?? line) !== line; count++) {
       name = `${stem}-${count}`;
@@ -61,11 +62,13 @@ function hostOf(url: string): string {
   return host.slice(0, MAX_LENGTH) || 'remote';
 }
 
-function stemOf(line: string): string {
+function stemOf(line: string, matcher: string): string {
   const command = line.slice(0, MAX_LOOKED_AT);
   const [, script] = SCRIPT.exec(command) ?? [];
   const words = command.split(/[\s"'`;&|()<>{}[\]!]+/u).filter((word) => !/^[-$]|=/u.test(word));
   const programs = words.map((word) => basename(word)).filter((word) => /^\w[\w.-]*$/u.test(word));
-  const name = script ?? programs.find((word) => !STARTERS.has(word)) ?? programs[0] ?? 'hook';
-  return name.slice(0, MAX_LENGTH);
+  if (script !== undefined) return script.slice(0, MAX_LENGTH);
+  const program = programs.find((word) => !STARTERS.has(word)) ?? programs[0] ?? 'hook';
+  const [tool] = matcher.match(/[a-z_]\w*/iu) ?? [];
+  return [program, ...(tool === undefined ? [] : [tool])].join('-').slice(0, MAX_LENGTH);
 }

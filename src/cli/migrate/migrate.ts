@@ -1,19 +1,30 @@
 import { realpath } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { DIALECT_NAMES, type DialectName } from '../../protocol/types.js';
+import { dirname, join, relative } from 'node:path';
+import { referenceToolNames } from '../../agent/tools/toolNames.js';
 import { dialects } from '../../dialects/dialects.js';
+import { events } from '../../protocol/events.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
+import {
+  DIALECT_NAMES,
+  type DialectName,
+  type HookDefinition,
+  HookEventName,
+} from '../../protocol/types.js';
 import { requireHome } from '../../util/homeDirectory.js';
-import { cwdWords, findObstacles, type Obstacles } from '../shared/obstacles.js';
+import { asWord } from '../../util/quoteWord.js';
+import { matchesGroup } from '../../validate/matching.js';
+import { type ForeignScope, foreignSettings } from '../shared/foreignSettings.js';
+import { HOOK_TEST_SUFFIX } from '../shared/hookTestFile.js';
+import { type Obstacles, cwdWords, findObstacles } from '../shared/obstacles.js';
+import { DEFAULT_TOOL } from '../shared/options.js';
 import { PROJECT_MARKERS } from '../shared/projectRoot.js';
 import { diffSettings, paintDiff } from '../shared/settingsDiff.js';
 import { paint, plural, printJson, printLine, toOneLine } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import { resolveWorkingDir } from '../shared/workspace.js';
+import { findTests } from '../test/findTests.js';
 import type { RemarkKind } from './carryOver.js';
-import { testCommands } from './testCommands.js';
-import { foreignSettings, type ForeignScope } from '../shared/foreignSettings.js';
-import { makeMove, planMove, type Move, type Remark } from './plan.js';
+import { type Move, type Remark, makeMove, planMove } from './plan.js';
 
 /** In characters. */
 const MAX_REMARK = 500;
@@ -177,4 +188,39 @@ function formatMove({ target, sources, before, after, added, present }: Move, dr
   const verb = dryRun ? 'to be added' : 'added';
   const summary = `${toOneLine(target)}: ${plural(added, 'hook')} ${verb}, ${present} there already (from ${names})`;
   return [summary, ...(dryRun ? diffSettings(before, after).map(paintDiff) : [])];
+}
+
+/** Runs the tests of the project; records a first one before where there is none. */
+async function testCommands({ target, sources }: Move, at: string): Promise<string[]> {
+  const project = dirname(dirname(target));
+  const run = `hookstack test${at}`;
+  const hasTests = await findTests([project]).then(
+    () => true,
+    () => false,
+  );
+  if (hasTests) return [run];
+  const groups = sources.flatMap(({ carried }) => carried.groups);
+  const event = eventFor(groups);
+  if (event === undefined) return [];
+  const file = join(project, '.llxprt', 'tests', `first${HOOK_TEST_SUFFIX}`);
+  const record = `--record ${asWord(relative(process.cwd(), file))}`;
+  return [`hookstack fire ${event} ${record}${at}`, run];
+}
+
+/** The words of an event that a hook waits for: of a tool, if there is one. */
+function eventFor(
+  groups: readonly { readonly key: string; readonly group: HookDefinition }[],
+): string | undefined {
+  const ours = groups.flatMap(({ key, group }) => {
+    const event = Object.values(HookEventName).find((name) => name === key);
+    return event ? [{ event, group }] : [];
+  });
+  for (const { event, group } of ours) {
+    if (!events[event].matchOn) continue;
+    const tool = [DEFAULT_TOOL, ...referenceToolNames].find((toolName) =>
+      matchesGroup(group, event, { toolName }),
+    );
+    if (tool !== undefined) return `${event} --tool ${tool}`;
+  }
+  return ours.find(({ event }) => !events[event].matchOn)?.event;
 }

@@ -143,7 +143,7 @@ function planEdits(current: Readonly<Record<string, unknown>>, sources: readonly
     if (hooks.length === 0) continue;
     edits.push({
       path: ['hooks', event, -1],
-      value: { ...group, hooks: hooks.map((hook) => asWritten(names.named(hook))) },
+      value: { ...group, hooks: hooks.map((hook) => asWritten(names.named(hook, group.matcher))) },
       isInsertion: true,
     });
   }

@@ -1,15 +1,22 @@
+import { lstatSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
+import path from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { AgentError, runAgent } from '../../agent/agent.js';
+import { readRecordedModel } from '../../agent/recordedModel.js';
 import { referenceTools } from '../../agent/tools/referenceTools.js';
-import { connectModel } from './connectModel.js';
+import type { Config } from '../../config/config.js';
+import { errorMessage } from '../../util/errorMessage.js';
+import { isInside, realPathOf } from '../../util/paths.js';
+import { hostEnvironment } from '../../util/requester.js';
 import { watchInterruption } from '../shared/interruption.js';
-import { runOutputs, type OutputFormat } from './runOutput.js';
-import { withTrace } from '../shared/withTrace.js';
-import { placeTranscript } from './transcriptFile.js';
-import { UsageError } from '../shared/usageError.js';
 import type { WorkspaceOptions } from '../shared/options.js';
-import { openWorkspace, type Asking, type Workspace } from '../shared/workspace.js';
+import { makePrivate, ownFolder } from '../shared/privateFolder.js';
 import { standardError, standardInput } from '../shared/streams.js';
+import { printNotice, toVisible } from '../shared/terminal.js';
+import { UsageError, orUsageError } from '../shared/usageError.js';
+import { withTrace } from '../shared/withTrace.js';
+import { type Asking, type Workspace, openWorkspace } from '../shared/workspace.js';
+import { type OutputFormat, runOutputs } from './runOutput.js';
 
 interface RunOptions extends Omit<WorkspaceOptions, 'json'> {
   readonly model: string;
@@ -31,16 +38,12 @@ export async function run(prompt: string | undefined, options: RunOptions): Prom
   const { dispose = () => undefined, ...asking } = await chooseApprover(prompt, options);
   try {
     const workspace = await openWorkspace(options, { withMiddleware: true, asking });
-    const connection = await connectModel(options.responses);
-    try {
-      const text = prompt ?? (await readPrompt());
-      const recording = { trace: options.trace, fleet: workspace.settings.fleet };
-      return await withTrace(recording, workspace.config, () =>
-        work(text, workspace, connection, options),
-      );
-    } finally {
-      await connection.close();
-    }
+    const models = await connectModel(options.responses);
+    const text = prompt ?? (await readPrompt());
+    const recording = { trace: options.trace, fleet: workspace.settings.fleet };
+    return await withTrace(recording, workspace.config, () =>
+      work(text, workspace, models, options),
+    );
   } finally {
     dispose();
   }
@@ -80,7 +83,7 @@ async function readPrompt(): Promise<string> {
 async function work(
   prompt: string,
   { config, settings }: Workspace,
-  { models }: Awaited<ReturnType<typeof connectModel>>,
+  models: Awaited<ReturnType<typeof connectModel>>,
   { model, maxTurns, outputFormat, transcript }: RunOptions,
 ): Promise<number> {
   const output = runOutputs[outputFormat]();
@@ -122,5 +125,83 @@ function unwrapApiError(message: string): string {
     return typeof error?.message === 'string' ? error.message : message;
   } catch {
     return message;
+  }
+}
+
+/** @throws UsageError when there is neither a key nor a file, the file is not usable, or the SDK is not installed */
+async function connectModel(responses: string | undefined) {
+  if (responses !== undefined) {
+    const reading = readRecordedModel(responses);
+    return (await orUsageError(reading, (detail) => `--responses ${detail}`)).models;
+  }
+  const apiKey = hostEnvironment()['GEMINI_API_KEY'];
+  if (!apiKey) {
+    throw new UsageError(
+      'There is no model to call: set GEMINI_API_KEY to a key of Google AI Studio, or name a file of recorded calls with --responses',
+    );
+  }
+  const { GoogleGenAI } = await importSdk();
+  return new GoogleGenAI({ apiKey, vertexai: false }).models;
+}
+
+async function importSdk() {
+  try {
+    return await import('@google/genai');
+  } catch (cause) {
+    const isMissing =
+      cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND';
+    if (!isMissing) throw cause;
+    throw new UsageError(
+      'The Gemini SDK, which calls the model, is not installed: npm install @google/genai, or name a file of recorded calls with --responses',
+      { cause },
+    );
+  }
+}
+
+const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+const NAME = 'transcript.jsonl';
+
+/** Also removes old ones. Default: one in the home directory, while there are hooks to read it; `false` for none. */
+function placeTranscript(config: Config, transcript: string | false | undefined): void {
+  if (transcript === false) return;
+  if (transcript !== undefined) return config.setTranscriptPath(path.resolve(transcript));
+  const system = config.getHookSystem();
+  const hasHooks = system?.isInitialized() && system.getAllHooks().some(({ enabled }) => enabled);
+  if (!hasHooks) return;
+  try {
+    const sessions = openSessions(config.getWorkingDir());
+    removeOld(sessions, Date.now() - KEPT_MS);
+    const folder = path.join(sessions, config.getSessionId());
+    makePrivate(folder);
+    config.setTranscriptPath(path.join(folder, NAME));
+  } catch (error) {
+    const problem = `No transcript is written, and hooks get no path of one: ${errorMessage(error)}`;
+    const advice = 'name a file with --transcript FILE, or say --no-transcript';
+    printNotice('warning', toVisible(`${problem}; ${advice}`));
+  }
+}
+
+/** It must be out of reach of what is done in the project. */
+function openSessions(project: string): string {
+  const sessions = ownFolder('sessions');
+  if (isInside(sessions, realPathOf(project) ?? project)) {
+    throw new Error(`${sessions} is a part of the project`);
+  }
+  makePrivate(sessions);
+  return sessions;
+}
+
+/** Removes only what was made here. The transcript of a running session is younger. */
+function removeOld(sessions: string, before: number): void {
+  for (const session of readdirSync(sessions)) {
+    const folder = path.join(sessions, session);
+    try {
+      const file = path.join(folder, NAME);
+      if (!lstatSync(folder).isDirectory() || lstatSync(file).mtimeMs >= before) continue;
+      unlinkSync(file);
+      rmdirSync(folder);
+    } catch {
+      // Another session has removed it, or it holds other files.
+    }
   }
 }

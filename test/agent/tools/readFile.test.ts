@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readFile } from '../../../src/agent/tools/readFile.js';
+import { readFile } from '../../../src/agent/tools/fileTools.js';
 import { ToolErrorType } from '../../../src/tools/tools.js';
 import { runTool, useTemporaryWorkspace } from './temporaryWorkspace.js';
 

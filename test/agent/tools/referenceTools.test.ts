@@ -2,6 +2,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { referenceTools } from '../../../src/agent/tools/referenceTools.js';
+import { referenceToolNames } from '../../../src/agent/tools/toolNames.js';
 import { ToolErrorType } from '../../../src/tools/tools.js';
 import { useTemporaryWorkspace } from './temporaryWorkspace.js';
 
@@ -34,6 +35,10 @@ it('has the seven tools under the names that hooks match on', () => {
     'glob',
     'run_shell_command',
   ]);
+});
+
+it('has the names that commands know without the tools', () => {
+  expect(referenceToolNames).toEqual(referenceTools.map(({ name }) => name));
 });
 
 describe.each(referenceTools)('$name', (tool) => {

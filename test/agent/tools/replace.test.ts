@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { replace } from '../../../src/agent/tools/replace.js';
+import { replace } from '../../../src/agent/tools/fileTools.js';
 import { ToolErrorType } from '../../../src/tools/tools.js';
 import { useTemporaryWorkspace } from './temporaryWorkspace.js';
 

@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { searchFileContent } from '../../../src/agent/tools/searchFileContent.js';
+import { searchFileContent } from '../../../src/agent/tools/searchTools.js';
 import { ToolErrorType } from '../../../src/tools/tools.js';
 import { runTool, useTemporaryWorkspace } from './temporaryWorkspace.js';
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ToolErrorType } from '../../../src/tools/tools.js';
-import { writeFile } from '../../../src/agent/tools/writeFile.js';
+import { writeFile } from '../../../src/agent/tools/fileTools.js';
 import { useTemporaryWorkspace } from './temporaryWorkspace.js';
 
 const workspace = useTemporaryWorkspace();

@@ -6,7 +6,7 @@ import { GoogleGenAI } from '@google/genai';
 import type { Content, GenerateContentConfig, Models, ToolConfig, ToolUnion } from '@google/genai';
 import { afterEach, beforeEach } from 'vitest';
 import { Config, type ConfigOptions } from '../../../src/config/config.js';
-import { startRecordedModel, type RecordedModel } from '../../../src/agent/recordedModel.js';
+import { startRecordedModel, type RecordedModel } from '../../agent/recordedServer.js';
 import type {
   HookDefinitions,
   HookEventInput,

@@ -1,13 +1,100 @@
-import { defineTool } from './defineTool.js';
-import { findFiles } from './findFiles.js';
-import { nonEmptyText, optional, text } from './parameters.js';
-import { printable } from './printable.js';
-import { decodeText } from './textFile.js';
+import type { Dirent } from 'node:fs';
+import fs from 'node:fs/promises';
 import type { ToolResult } from '../../tools/tools.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { readBytes } from '../../util/guardedRead.js';
+import { defineTool } from './defineTool.js';
+import { decodeText } from './fileTools.js';
+import { createGlobMatcher, findFiles } from './findFiles.js';
+import { flag, nonEmptyText, optional, text, textList } from './parameters.js';
+import { capLines, printable } from './printable.js';
 import { invalid, limitedSteps } from './toolFailure.js';
-import { kindOf, requireKind, type WorkspacePath } from './workspace.js';
+import { type WorkspacePath, kindOf, requireKind } from './workspace.js';
+
+const MAX_ENTRIES = 1000;
+
+export const listDirectory = defineTool({
+  name: 'list_directory',
+  description:
+    'Lists the entries of a directory inside of the working directory, hidden ones included: first ' +
+    'directories, which end in "/", then files. "@" marks a symbolic link.',
+  parameters: {
+    path: text('The directory, relative to the working directory or absolute.', 'dir_path'),
+    ignore: optional(textList('Globs; files and directories whose name matches are left out.')),
+  },
+  targetOf: (args) => args.path,
+  async run({ ignore = [] }, target) {
+    await requireKind(target, 'directory');
+    const findMatching = await createGlobMatcher(ignore, target);
+    const entries = await fs.readdir(target.real, { withFileTypes: true });
+    const ignored = new Set(findMatching(entries.map(({ name }) => name)));
+    const kept = entries.filter(({ name }) => !ignored.has(name));
+    const directories = kept.filter((entry) => entry.isDirectory());
+    const others = kept.filter((entry) => !entry.isDirectory());
+    const names = [...sortedNames(directories), ...sortedNames(others)];
+
+    const hidden = entries.length - kept.length;
+    const summary = `Entries of ${target.shown}: ${names.length}${hidden > 0 ? ` (${hidden} ignored)` : ''}`;
+    return {
+      llmContent: [summary, ...capLines(names, MAX_ENTRIES)].join('\n'),
+      returnDisplay: summary,
+    };
+  },
+});
+
+function sortedNames(entries: readonly Dirent[]): string[] {
+  return entries.map((entry) => printable(entry.name) + suffixOf(entry)).toSorted();
+}
+
+function suffixOf(entry: Dirent): string {
+  if (entry.isDirectory()) return '/';
+  return entry.isSymbolicLink() ? '@' : '';
+}
+
+const MAX_FILES = 1000;
+
+export const glob = defineTool({
+  name: 'glob',
+  description:
+    'Finds the files whose path matches a glob such as "src/**/*.ts", newest first. Skips .git, ' +
+    'node_modules and symbolic links.',
+  parameters: {
+    pattern: nonEmptyText('The glob, relative to path.'),
+    path: optional(text('The directory to search. Default: the working directory.', 'dir_path')),
+    case_sensitive: optional(flag('Whether upper and lower case differ. Default false.')),
+  },
+  targetOf: (args) => args.path,
+  async run({ pattern, case_sensitive = false }, target, { signal }) {
+    await requireKind(target, 'directory');
+    const found = await findFiles(target, pattern, { caseSensitive: case_sensitive, signal });
+    const files = await newestFirst(found, signal);
+    const summary = `Files matching ${printable(pattern)} in ${target.shown}: ${files.length}`;
+    const lines = files.map((file) => file.shown);
+    return {
+      llmContent: [summary, ...capLines(lines, MAX_FILES)].join('\n'),
+      returnDisplay: summary,
+    };
+  },
+});
+
+/** Files between two checks of the signal. */
+const BATCH = 1000;
+
+async function newestFirst(
+  files: readonly WorkspacePath[],
+  signal: AbortSignal | undefined,
+): Promise<WorkspacePath[]> {
+  const dated: { readonly file: WorkspacePath; readonly modified: number }[] = [];
+  while (dated.length < files.length) {
+    signal?.throwIfAborted();
+    const batch = files.slice(dated.length, dated.length + BATCH);
+    const stats = await Promise.all(batch.map(({ real }) => fs.lstat(real).catch(() => undefined)));
+    // A file may be gone by now.
+    for (const [at, file] of batch.entries())
+      dated.push({ file, modified: stats[at]?.mtimeMs ?? 0 });
+  }
+  return dated.toSorted((a, b) => b.modified - a.modified).map(({ file }) => file);
+}
 
 const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_MATCHES = 200;
