@@ -125,7 +125,7 @@ export function natsAdvice(error: unknown): string | undefined {
 /** What an error of NATS says, and what to do about it. */
 export function withAdvice(error: unknown): string {
   const advice = natsAdvice(error);
-  return `${errorMessage(error)}${advice === undefined ? '' : `; ${advice}`}`;
+  return `${errorMessage(error)}${advice === undefined ? '' : ` (${advice})`}`;
 }
 
 function isRefusedUser(error: unknown): boolean {

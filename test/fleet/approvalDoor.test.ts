@@ -63,10 +63,10 @@ describe('questions to people', () => {
     const { onWarn } = await openDoor(options);
     expect(await ask(own, { secret: undefined })).toEqual({ status: 200, text: '{}' });
     expect(onWarn.mock.calls).toEqual([
-      [expect.stringMatching(/^no person can be asked, .*not enabled; switch on "jetstream" in/u)],
+      [expect.stringMatching(/^no person can be asked, .*not enabled \(switch on "jetstream" in/u)],
     ]);
     await expect(openDoor({ ...options, needsBoard: true })).rejects.toThrow(
-      /there is no room for questions \(.*not enabled; switch on "jetstream" in/u,
+      /there is no room for questions: .*not enabled \(switch on "jetstream" in/u,
     );
   });
 

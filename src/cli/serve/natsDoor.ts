@@ -126,7 +126,7 @@ export class NatsDoor {
     const isFirst = !this.#nats;
     if (needsBoard && isFirst) {
       await openBoard().catch((error: unknown) => {
-        throw new Error(`there is no room for questions (${withAdvice(error)})`, { cause: error });
+        throw new Error(`there is no room for questions: ${withAdvice(error)}`, { cause: error });
       });
     }
     await this.#subscribe(connection, this.#hooks);
