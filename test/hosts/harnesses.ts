@@ -8,7 +8,7 @@ import { langchainHarness } from './langchainHarness.js';
 import { mcpHarness } from './mcpHarness.js';
 import { openaiHarness } from './openaiHarness.js';
 
-/** The tables in docs/hosts/README.md, and their columns, in order. */
+/** The hosts in docs/hosts/README.md, by section, in order. */
 export const tables: Readonly<Record<string, readonly Harness[]>> = {
   libraries: [
     aiHarness(7),
