@@ -352,7 +352,8 @@ export const COMMANDS: readonly CommandSpec[] = [
       ...natsServerOptions,
       jsonOption,
     ],
-    exitCodes: '0 told; 2 wrong usage, or a file that cannot be read or written',
+    exitCodes:
+      '0 told; 1 the file holds no spans; 2 wrong usage, or a file that cannot be read or written',
     example: `hookstack run "Write a haiku to haiku.txt" --trace trace.jsonl
   hookstack trace trace.jsonl --html trace.html
   hookstack trace --nats nats://127.0.0.1:4222 --token-file policy.token`,

@@ -74,8 +74,9 @@ export const matcherUnknownTool: MatcherRule = (site) => {
   if (matcher === undefined || FOREIGN.test(matcher)) return undefined;
   if (expression !== undefined && !isExpression(expression)) return undefined;
   // The tools of another agent are known by its names, whether or not they are here.
-  const words = site.group.dialect ? dialects[site.group.dialect].tools : [];
-  const tools = [...KNOWN_TOOLS, ...words.map(({ ours }) => ours)];
+  const spoken = site.group.dialect && dialects[site.group.dialect];
+  const { tools: words = [], otherTools = [] } = spoken ?? {};
+  const tools = [...KNOWN_TOOLS, ...words.map(({ ours }) => ours), ...otherTools];
   if (tools.some((tool) => matchesTool(site, tool))) return undefined;
   const names = tools.flatMap((tool) => words.find(({ ours }) => ours === tool)?.theirs ?? [tool]);
   const agent = site.group.dialect ? undefined : dialectOfMatcher(matcher);
