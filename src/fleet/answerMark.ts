@@ -149,6 +149,15 @@ function cleaned({
   };
 }
 
+/** Why a server refused, in its own words; `undefined` where it has none. */
+export function refusalIn(answered: string): string | undefined {
+  const { error } = parseAnswer(answered) ?? {};
+  return typeof error === 'string' ? sanitizeText(error).slice(0, MAX_REFUSAL) : undefined;
+}
+
+/** In characters. */
+const MAX_REFUSAL = 500;
+
 /** Whether an answer, in whichever format, ends the agent. */
 export function stops(said: Readonly<Record<string, unknown>>): boolean {
   return said['continue'] === false;

@@ -3,19 +3,17 @@ import { NOT_RUN, type CommandOutcome } from '../process/command/outcome.js';
 import { requireNoReferences } from '../dialects/foreignKeys.js';
 import { events, failsClosed } from '../protocol/events.js';
 import { parseAnswer } from '../protocol/readHookOutput.js';
-import { sanitizeText } from '../protocol/sanitizeText.js';
 import type { CommandHookConfig, HookEventName } from '../protocol/types.js';
 import { inherited, type HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import type { HookRun } from '../run/hookRun.js';
 import { currentSpanId } from '../trace/span.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { parseFleetAddress } from './address.js';
-import { denies, stops, type ReadAnswer } from './answerMark.js';
+import { denies, refusalIn, stops, type ReadAnswer } from './answerMark.js';
 import { ask } from './ask.js';
 import { withFiles } from './files.js';
-import { newQuestionId, type Asking } from './question.js';
+import { newQuestionId, QuestionLate, type Asking } from './question.js';
 import { readSecret, withoutSecret } from './secret.js';
-import { QuestionLate } from './waiting.js';
 import { hostEnvironment } from '../util/requester.js';
 
 export { closeIdle } from './ask.js';
@@ -98,7 +96,7 @@ function askingOf(
       ...(callId !== undefined && { call: callId }),
     },
     secret,
-    tls: { ...(caFile && { caFile }), ...(certFile && { certFile }), ...(keyFile && { keyFile }) },
+    tls: { caFile, certFile, keyFile },
     ...(headers && { headers }),
     ...(dialect && { format: dialect }),
     maxAnswerBytes: Math.max(MAX_KEPT_ANSWER_BYTES, 2 * body.byteLength),
@@ -113,7 +111,10 @@ function toAnswered(
   { event }: HookRun,
   durationMs: number,
 ): Answered {
-  if (status < 200 || status > 299) throw new Error(refusalOf(status, answered));
+  if (status < 200 || status > 299) {
+    const why = refusalIn(answered);
+    throw new Error(`was answered with status ${status}${why === undefined ? '' : `: ${why}`}`);
+  }
   const failed = fault !== undefined && !stands(said, event) ? fault : undefined;
   const outcome: CommandOutcome = {
     ...NOT_RUN,
@@ -133,16 +134,6 @@ function stands(said: string, event: HookEventName): boolean {
   const answer = parseAnswer(said) ?? {};
   return events[event].canBlock && (stops(answer) || denies(answer));
 }
-
-/** In the server's own words, where it has some. */
-function refusalOf(status: number, answered: string): string {
-  const { error } = parseAnswer(answered) ?? {};
-  const said = typeof error === 'string' ? `: ${sanitizeText(error).slice(0, MAX_SHOWN)}` : '';
-  return `was answered with status ${status}${said}`;
-}
-
-/** In characters. */
-const MAX_SHOWN = 500;
 
 function since(startedAt: number): number {
   return Math.round(performance.now() - startedAt);

@@ -1,18 +1,11 @@
 import { flag, nonBlankText, objectOf } from '../util/checks.js';
+import type { TlsFiles } from './question.js';
+import type { SecretSource } from './secret.js';
 
 /** How the agents of a host belong to a fleet: who records what they do, and who answers questions of theirs. */
-export interface FleetSettings {
+export interface FleetSettings extends SecretSource, TlsFiles {
   /** `nats://HOST:PORT/TEAM/AGENT`, or the `https://` address of a policy server. */
   readonly url?: string;
-  /** A file of mode 600 with what proves who asks. */
-  readonly tokenFile?: string;
-  /** The variable that holds it. */
-  readonly tokenVariable?: string;
-  /** Whom to believe, in PEM. Default: whom the system believes. */
-  readonly caFile?: string;
-  /** A certificate of one's own, in PEM, and its key. */
-  readonly certFile?: string;
-  readonly keyFile?: string;
   /** Whether what happens is sent to the record of the fleet. Default false. */
   readonly record?: boolean;
   /** Whether people of the fleet are asked where a hook wants a person. Default false. */

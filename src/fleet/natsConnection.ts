@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import type { ConnectionOptions as TlsConnectionOptions } from 'node:tls';
 import type * as JetStream from '@nats-io/jetstream';
 import type * as Kv from '@nats-io/kv';
@@ -7,7 +8,6 @@ import { removeControls } from '../protocol/sanitizeText.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { readText } from '../util/guardedRead.js';
 import { endpointOf, type FleetAddress } from './address.js';
-import { awaitGreeting } from './awaitGreeting.js';
 import { certificateAdvice } from './certificateAdvice.js';
 import type { TlsFiles } from './question.js';
 
@@ -122,6 +122,12 @@ export function natsAdvice(error: unknown): string | undefined {
   return name === 'PermissionViolationError' ? 'use the user of the policy servers' : undefined;
 }
 
+/** What an error of NATS says, and what to do about it. */
+export function withAdvice(error: unknown): string {
+  const advice = natsAdvice(error);
+  return `${errorMessage(error)}${advice === undefined ? '' : ` (${advice})`}`;
+}
+
 function isRefusedUser(error: unknown): boolean {
   return error instanceof Error && error.name === 'AuthorizationError';
 }
@@ -191,4 +197,44 @@ function authenticatorOf(nats: typeof Nats, secret: string): Authenticator {
   const colon = secret.indexOf(':');
   if (colon < 0) return nats.tokenAuthenticator(secret);
   return nats.usernamePasswordAuthenticator(secret.slice(0, colon), secret.slice(colon + 1));
+}
+
+/** What a server says first is one line that begins so, and no longer than this, in bytes. */
+const GREETING = 'INFO ';
+const MAX_GREETING = 64 * 1024;
+
+/**
+ * Waits until a NATS server has greeted, as it does first. The client of NATS never lets go of the socket to one that hangs,
+ * or says something else, which would keep this process alive.
+ *
+ * @param server `host:port`
+ * @throws Error where it does not in time, or is something else; or the system's error
+ */
+export function awaitGreeting(server: string, timeoutMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(endpointOf(server));
+    const timer = setTimeout(
+      () => socket.destroy(absent('ETIMEDOUT', 'it does not answer; see whether it hangs')),
+      timeoutMs,
+    );
+    socket.once('error', reject);
+    let said = '';
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      said += text;
+      if (!said.startsWith(GREETING.slice(0, said.length)) || said.length > MAX_GREETING) {
+        socket.destroy(new Error('it is no NATS server'));
+      } else if (said.includes('\r\n')) {
+        resolve();
+        socket.destroy();
+      }
+    });
+    socket.once('close', () => {
+      clearTimeout(timer);
+      reject(absent('ECONNRESET', 'it has closed the connection'));
+    });
+  });
+}
+
+function absent(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
 }

@@ -2,10 +2,17 @@ import { createHash } from 'node:crypto';
 import { errorMessage } from '../util/errorMessage.js';
 import type { FleetAddress } from './address.js';
 import { connectNats, loadPackage, whyNotConnected } from './natsConnection.js';
-import { HEADERS, headersOf, type Question, type TlsFiles } from './question.js';
+import {
+  HEADERS,
+  headersOf,
+  QuestionFailed,
+  QuestionLate,
+  type FleetAnswer,
+  type Question,
+  type TlsFiles,
+} from './question.js';
 import { QuestionLink } from './questionLink.js';
 import { withoutSecret } from './secret.js';
-import { QuestionFailed, Waiting, type FleetAnswer } from './waiting.js';
 
 type NatsAddress = FleetAddress & { readonly kind: 'nats' };
 
@@ -32,15 +39,35 @@ export interface AskOptions extends TlsFiles {
  */
 export async function askOverNats(address: NatsAddress, options: AskOptions): Promise<FleetAnswer> {
   const { question, signal, secret } = options;
-  const waiting = new Waiting(question.timeoutMs, signal);
-  ask(address, options, waiting).catch((error: unknown) => {
-    if (error instanceof QuestionFailed) waiting.fail(error);
-    else {
-      const why = withoutSecret(errorMessage(error), secret);
-      waiting.fail(new QuestionFailed(`could not ask: ${why}`, !waiting.isSent, { cause: error }));
-    }
+  const over = new AbortController();
+  let isUnasked = true;
+  const late = `got no answer within ${Math.round(question.timeoutMs)} ms`;
+  const expire = () => over.abort(new QuestionLate(late, isUnasked));
+  const cancel = () =>
+    over.abort(new QuestionFailed('was cancelled before it had an answer', isUnasked));
+  const timer = setTimeout(expire, question.timeoutMs);
+  signal?.addEventListener('abort', cancel);
+  if (signal?.aborted) cancel();
+  try {
+    const asking = ask(address, options, over.signal, () => (isUnasked = false));
+    return await Promise.race([asking, ended(over.signal)]);
+  } catch (error) {
+    if (error instanceof QuestionFailed) throw error;
+    const why = withoutSecret(errorMessage(error), secret);
+    throw new QuestionFailed(`could not ask: ${why}`, isUnasked, { cause: error });
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', cancel);
+    over.abort();
+  }
+}
+
+function ended(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const end = () => reject(signal.reason as Error);
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
   });
-  return waiting.answer;
 }
 
 /** Closes connections on which nobody waits for an answer. Later questions make new ones. */
@@ -53,20 +80,33 @@ export async function closeIdleLinks(): Promise<void> {
 const links = new Map<string, Promise<QuestionLink>>();
 const open = new Set<QuestionLink>();
 
-async function ask(address: NatsAddress, options: AskOptions, waiting: Waiting): Promise<void> {
-  if (waiting.isOver) return;
+async function ask(
+  address: NatsAddress,
+  options: AskOptions,
+  over: AbortSignal,
+  onSent: () => void,
+): Promise<FleetAnswer> {
+  over.throwIfAborted();
+  const startedAt = performance.now();
   const { question, text, format = 'own', to = 'ask' } = options;
   const link = await linkTo(address, options);
-  waiting.onOver(link.hold());
-  const { headers: newHeaders } = await loadNats();
-  await link.whenUp();
-  if (waiting.isOver) return;
-  const headers = newHeaders();
-  const entries = Object.entries(headersOf({ ...question, timeoutMs: waiting.leftMs }));
-  for (const [name, value] of entries) headers.set(name, value);
-  if (format !== 'own') headers.set(HEADERS.format, format);
-  const subject = `hooks.${to}.${address.team}.${address.agent}`;
-  link.send({ subject, headers, text }, waiting);
+  const release = link.hold();
+  try {
+    const { headers: newHeaders } = await loadNats();
+    await link.whenUp();
+    over.throwIfAborted();
+    const headers = newHeaders();
+    const timeoutMs = question.timeoutMs - (performance.now() - startedAt);
+    const entries = Object.entries(headersOf({ ...question, timeoutMs }));
+    for (const [name, value] of entries) headers.set(name, value);
+    if (format !== 'own') headers.set(HEADERS.format, format);
+    const subject = `hooks.${to}.${address.team}.${address.agent}`;
+    const answer = link.ask({ subject, headers, text }, over);
+    onSent();
+    return await Promise.race([answer, ended(over)]);
+  } finally {
+    release();
+  }
 }
 
 function loadNats() {

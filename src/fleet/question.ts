@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
  * lengths and no clock times, so that no two clocks have to agree.
  */
 export const HEADERS = {
-  /** Names the question: the same one again gets the same answer, whose mark repeats it. */
+  /** Names the question: the mark of its answer repeats it, and a server that is asked it again says the same. */
   question: 'Hookstack-Question',
   /** The protocol that the asker reads. Who says nothing of it is none of ours. */
   version: 'Hookstack-Version',
@@ -38,9 +38,11 @@ export interface Question {
   readonly readsMarks?: boolean;
 }
 
-/** Files of TLS: whom to believe, and a certificate of one's own. */
+/** Files of TLS, in PEM. */
 export interface TlsFiles {
+  /** Whom to believe. Default: whom the system believes. */
   readonly caFile?: string | undefined;
+  /** A certificate of one's own, and its key. */
   readonly certFile?: string | undefined;
   readonly keyFile?: string | undefined;
 }
@@ -63,13 +65,34 @@ export interface Asking {
   readonly signal: AbortSignal;
 }
 
-/** What a server said. */
-export interface ServerAnswer {
+/** What a policy server says: the status that HTTP has, or would have, and the JSON. */
+export interface FleetAnswer {
   readonly status: number;
   readonly text: string;
+}
+
+/** The same as it was read. */
+export interface ServerAnswer extends FleetAnswer {
   /** Whether some of the text was dropped, as it was too long. */
   readonly isCut: boolean;
 }
+
+/** Why a question has no answer, in words that complete "The hook …". */
+export class QuestionFailed extends Error {
+  override readonly name = 'QuestionFailed';
+
+  /** @param isUnasked whether nobody can have answered, so that it may be asked again */
+  constructor(
+    message: string,
+    readonly isUnasked: boolean,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** There was no answer in time. */
+export class QuestionLate extends QuestionFailed {}
 
 export function newQuestionId(): string {
   return randomUUID();

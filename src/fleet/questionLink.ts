@@ -1,8 +1,8 @@
 import type { Msg, MsgHdrs, NatsConnection } from '@nats-io/transport-node';
 import { removeControls } from '../protocol/sanitizeText.js';
+import { errorMessage } from '../util/errorMessage.js';
 import { watchConnection } from './natsConnection.js';
-import { HEADERS } from './question.js';
-import { QuestionFailed, type Waiting } from './waiting.js';
+import { HEADERS, QuestionFailed, type FleetAnswer } from './question.js';
 
 /** Ms after a loss in which questions wait for the connection to come back; later they fail at once. */
 const RETURN_MS = 2000;
@@ -16,7 +16,8 @@ export interface OutgoingQuestion {
 
 interface Sent {
   readonly subject: string;
-  readonly waiting: Waiting;
+  settle(answer: FleetAnswer): void;
+  fail(error: Error): void;
 }
 
 /** One connection, and the questions that wait for an answer over it. */
@@ -81,23 +82,27 @@ export class QuestionLink {
     if (this.#lostAt !== undefined) throw unreachable('the connection is lost');
   }
 
-  /** Sends a question, at once or never. Only while the connection is up, as the library would send it later. */
-  send({ subject, headers, text }: OutgoingQuestion, waiting: Waiting): void {
+  /**
+   * Sends a question, at once or never, and waits for its answer until the signal aborts. Only while the connection is up,
+   * as the library would send it later.
+   */
+  ask({ subject, headers, text }: OutgoingQuestion, signal: AbortSignal): Promise<FleetAnswer> {
     const token = String((this.#asked += 1));
-    this.#sent.set(token, { subject, waiting });
-    waiting.onOver(() => this.#sent.delete(token));
+    const answer = new Promise<FleetAnswer>((settle, fail) => {
+      this.#sent.set(token, { subject, settle, fail });
+    });
+    signal.addEventListener('abort', () => this.#sent.delete(token), { once: true });
     try {
       this.connection.publish(subject, text, { headers, reply: `${this.inbox}.${token}` });
-      waiting.isSent = true;
     } catch (error) {
       const max = this.connection.info?.max_payload ?? Infinity;
-      throw text.length + HEADER_ROOM > max
-        ? new QuestionFailed(
-            `could not ask: its question has ${text.length} bytes, and NATS takes ${max} with its headers (max_payload)`,
-            true,
-          )
-        : error;
+      const isTooLarge = text.length + HEADER_ROOM > max;
+      const why = isTooLarge
+        ? `its question has ${text.length} bytes, and NATS takes ${max} with its headers (max_payload)`
+        : errorMessage(error);
+      throw new QuestionFailed(`could not ask: ${why}`, true, { cause: error });
     }
+    return answer;
   }
 
   /** Ends the connection, and what waits for an answer. Idempotent. */
@@ -114,22 +119,22 @@ export class QuestionLink {
       this.#read(message, sent);
     } catch {
       // The library would read no further message.
-      sent.waiting.fail(new QuestionFailed('got an answer with headers that are none', false));
+      sent.fail(new QuestionFailed('got an answer with headers that are none', false));
     }
   }
 
-  #read(message: Msg, { waiting }: Sent): void {
+  #read(message: Msg, sent: Sent): void {
     const { headers, data } = message;
     if (data.length === 0 && headers?.code === 503) {
-      waiting.fail(
+      sent.fail(
         new QuestionFailed('got no answer: no policy server is there (no responders)', true),
       );
       return;
     }
     const status = headers?.get(HEADERS.status) || '200';
     if (/^[1-5]\d\d$/u.test(status)) {
-      waiting.settle({ status: Number(status), text: message.string() });
-    } else waiting.fail(new QuestionFailed('got an answer with a status that is none', false));
+      sent.settle({ status: Number(status), text: message.string() });
+    } else sent.fail(new QuestionFailed('got an answer with a status that is none', false));
   }
 
   /** The server says no: to questions on a subject, or to where answers would come. */
@@ -142,8 +147,8 @@ export class QuestionLink {
       `has a secret with which it may not ${what}: ${why}; TEAM/AGENT in its url must be that of the user whose secret it is`,
       true,
     );
-    for (const { subject, waiting } of this.#sent.values()) {
-      if (isInbox || subject === error.subject) waiting.fail(failed);
+    for (const sent of this.#sent.values()) {
+      if (isInbox || sent.subject === error.subject) sent.fail(failed);
     }
     if (isInbox) void this.close();
   }
@@ -155,7 +160,7 @@ export class QuestionLink {
 
   #failAll(): void {
     const failed = new QuestionFailed('lost its connection to NATS while it waited', false);
-    for (const { waiting } of this.#sent.values()) waiting.fail(failed);
+    for (const sent of this.#sent.values()) sent.fail(failed);
   }
 
   #return(): void {

@@ -6,11 +6,12 @@ import type { FleetAddress } from './address.js';
 import {
   connectNats,
   loadPackage,
-  natsAdvice,
   watchConnection,
+  withAdvice,
   type TlsFiles,
 } from './natsConnection.js';
 import { recordSubject } from './recordSubject.js';
+import { retry } from './retry.js';
 
 export interface LinkOptions extends TlsFiles {
   readonly address: FleetAddress & { readonly kind: 'nats' };
@@ -40,7 +41,11 @@ export class RecordLink {
   constructor(private readonly options: LinkOptions) {
     const { team, agent } = options.address;
     this.#subject = recordSubject(team, agent);
-    void this.#keepConnected();
+    const { signal } = this.#closing;
+    const onFailure = (error: unknown) => this.#down(withAdvice(error));
+    // The process need not stay for it.
+    const again = { pauses: this.#pauses(), signal, ref: false, onFailure };
+    void retry(() => this.#beConnected(), again).catch(() => undefined);
   }
 
   get state(): 'connecting' | 'up' | 'down' {
@@ -75,25 +80,17 @@ export class RecordLink {
     await this.#nats?.close().catch(() => undefined);
   }
 
-  async #keepConnected(): Promise<void> {
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
-      try {
-        const nats = await this.#connect();
-        if (signal.aborted) return void nats.close();
-        this.#up();
-        void watchConnection(nats, {
-          onLost: () => this.#down('the connection was lost'),
-          onBack: () => this.#up(),
-        });
-        const reason = await nats.closed();
-        this.#down(`the connection was closed (${reason ? errorMessage(reason) : 'by it'})`);
-      } catch (error) {
-        const advice = natsAdvice(error);
-        this.#down(`${errorMessage(error)}${advice === undefined ? '' : ` (${advice})`}`);
-      }
-      await this.#wait();
-    }
+  /** @throws Error with the end of the connection, or why there is none */
+  async #beConnected(): Promise<void> {
+    const nats = await this.#connect();
+    if (this.#closing.signal.aborted) return void nats.close();
+    this.#up();
+    void watchConnection(nats, {
+      onLost: () => this.#down('the connection was lost'),
+      onBack: () => this.#up(),
+    });
+    const reason = await nats.closed();
+    throw new Error(`the connection was closed (${reason ? errorMessage(reason) : 'by it'})`);
   }
 
   async #connect(): Promise<NatsConnection> {
@@ -119,7 +116,9 @@ export class RecordLink {
   }
 
   async #tryAgain(nats: NatsConnection | undefined): Promise<void> {
-    await this.#wait();
+    const { signal } = this.#closing;
+    const options = { ref: false, signal };
+    await sleep(this.#nextPause(), undefined, options).catch(() => undefined);
     if (nats === this.#nats && nats?.isClosed() === false && this.#state === 'down') this.#up();
   }
 
@@ -134,13 +133,13 @@ export class RecordLink {
     if (!this.#closing.signal.aborted) this.options.onChange(problem);
   }
 
-  /** The process need not stay for it. */
-  async #wait(): Promise<void> {
+  *#pauses(): Generator<number, never> {
+    for (;;) yield this.#nextPause();
+  }
+
+  #nextPause(): number {
     const ms = this.#retryMs;
     this.#retryMs = Math.min(2 * ms, LONGEST_RETRY_MS);
-    const { signal } = this.#closing;
-    await sleep(ms * (0.5 + Math.random()), undefined, { ref: false, signal }).catch(
-      () => undefined,
-    );
+    return ms * (0.5 + Math.random());
   }
 }

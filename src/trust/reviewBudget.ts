@@ -2,8 +2,6 @@ import { startStopwatch } from '../util/stopwatch.js';
 
 /** How much a project may make its review look at. */
 interface ReviewLimits {
-  /** Places in the file system. */
-  readonly places: number;
   /** Bytes of files. */
   readonly bytes: number;
   /** Ms of processor time: a busy machine, or a slow disk, is not the project's fault. */
@@ -11,7 +9,7 @@ interface ReviewLimits {
 }
 
 /** More than any project needs, and little enough for a start with a hostile one to take no more than 2 s. */
-const REVIEW_LIMITS: ReviewLimits = { places: 50_000, bytes: 64 * 1024 * 1024, time: 1000 };
+const REVIEW_LIMITS: ReviewLimits = { bytes: 64 * 1024 * 1024, time: 1000 };
 
 /** A project that wants more to be looked at than the limits allow; the message completes "the project …". */
 export class OverBudget extends Error {
@@ -21,7 +19,6 @@ export class OverBudget extends Error {
 const ASKED_EACH = 8;
 
 export class ReviewBudget {
-  #places = 0;
   #looks = 0;
   #bytes = 0;
 
@@ -32,11 +29,7 @@ export class ReviewBudget {
   ) {}
 
   /** @throws OverBudget */
-  look(places = 1): void {
-    this.#places += places;
-    if (this.#places > this.limits.places) {
-      throw new OverBudget(`names more than ${this.limits.places} places to look at`);
-    }
+  look(): void {
     this.#looks += 1;
     // Reading the clock takes as long as one stat, so it is done now and then.
     if (this.#looks % ASKED_EACH === 1 && this.spentMs() > this.limits.time) {

@@ -21,9 +21,9 @@ describe('a question to a person', () => {
       // What a call was, once it is scheduled or over.
       'src/cli/run/runOutput.ts',
       'src/cli/run/textOutput.ts',
-      `${APPROVALS}/approvalView.ts`,
       // Its name, among the keys that are kept.
-      `${APPROVALS}/readApprovalRequest.ts`,
+      `${APPROVALS}/approvalQuestions.ts`,
+      `${APPROVALS}/approvalView.ts`,
     ]);
     expect(filesWith(/\breveal(?:Marked)?\(/)).toEqual([
       'src/cli/run/questionText.ts',
@@ -56,7 +56,6 @@ describe('a question to a person', () => {
   it('has to be in sight for as long on the terminal as on the page', () => {
     expect(filesWith(/\bMIN_READ_MS\b/)).toEqual([
       'src/cli/run/terminalApprover.ts',
-      `${APPROVALS}/shownQuestions.ts`,
       `${APPROVALS}/signIn.ts`,
       'src/protocol/approval.ts',
     ]);

@@ -143,18 +143,19 @@ describe('80 what takes long to look at', () => {
     },
   );
 
-  fault('80 a project that names too many places is refused as a whole', async ({ host }) => {
-    await mkdir(path.join(host.directory, '.llxprt/hooks'), { recursive: true });
-    for (let file = 0; file < 400; file++) {
-      await writeFile(path.join(host.directory, `.llxprt/hooks/${file}.sh`), '');
+  fault('80 a project that brings too much to look at is refused as a whole', async ({ host }) => {
+    const scripts = ['.llxprt', '.claude', '.gemini'].map((folder) => `${folder}/hooks/a.sh`);
+    for (const script of scripts) {
+      await host.write(script, '');
+      await truncate(path.join(host.directory, script), 25 * 1024 * 1024);
     }
-    const hooks = Array.from({ length: 400 }, (_, index) => hook(`bash .llxprt/hooks/${index}.sh`));
+    const hooks = scripts.map((script) => hook(`bash ${script}`));
     await host.write(SETTINGS, project([hook('touch pwned'), ...hooks]));
     const { config } = await openProject(host);
     await host.callToolOf(config);
     const entries = config.getHookSystem()?.getAllHooks() ?? [];
     expect(new Set(entries.map(({ skipped }) => skipped))).toEqual(new Set(['refused']));
-    expect(entries[0]?.review?.reason).toContain('names more than 50000 places to look at');
+    expect(entries[0]?.review?.reason).toContain('names files of more than 67108864 bytes');
     expect(host.exists('pwned')).toBe(false);
   });
 });

@@ -2,8 +2,8 @@ import path from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { describe, expect } from 'vitest';
 import { parseFleetAddress } from '../../src/fleet/address.js';
-import { postTo } from '../../src/fleet/postApproval.js';
-import { remoteApprover } from '../../src/fleet/remoteApprover.js';
+import { postTo } from '../../src/fleet/fleetApprover.js';
+import { remoteApprover } from '../../src/fleet/fleetApprover.js';
 import { answerTo, requestOf, shownTo, signIn } from '../fleet/approvalHelpers.js';
 import {
   collectOnce,

@@ -6,7 +6,7 @@ import { Config } from '../../src/config/config.js';
 import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
 import { toParts } from '../../src/protocol/llmContent.js';
 import type { CommandHookConfig, HookDefinition } from '../../src/protocol/types.js';
-import { postTo } from '../../src/fleet/postApproval.js';
+import { postTo } from '../../src/fleet/fleetApprover.js';
 import { agentAt, rawClient, useNats } from '../helpers/fleetQuestions.js';
 import { marked } from '../helpers/marked.js';
 import { FLEET_SECRETS } from '../helpers/natsServer.js';

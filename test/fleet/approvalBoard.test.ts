@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { remoteApprover } from '../../src/fleet/remoteApprover.js';
+import { remoteApprover } from '../../src/fleet/fleetApprover.js';
 import { digestOf, keyOf } from '../../src/cli/serve/approvals/storedQuestion.js';
 import type { ApprovalRequest } from '../../src/protocol/approval.js';
 import { startNats, type TestNats } from '../helpers/natsServer.js';

@@ -1,29 +1,41 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { openApprovalDoor } from '../../src/cli/serve/approvals/approvalDoor.js';
-import { rawClient } from '../helpers/fleetQuestions.js';
-import { FLEET_SECRETS, startNats, type TestNats } from '../helpers/natsServer.js';
+import { describe, expect, it, vi } from 'vitest';
+import { KvBoard } from '../../src/cli/serve/approvals/kvBoard.js';
+import { NatsDoor, type NatsDoorOptions } from '../../src/cli/serve/natsDoor.js';
+import { connectNats } from '../../src/fleet/natsConnection.js';
+import { agentAt, ask, rawClient, useNats } from '../helpers/fleetQuestions.js';
+import { FLEET_SECRETS, startNats } from '../helpers/natsServer.js';
+import { useTempDir } from '../helpers/tempDir.js';
 
-let nats: TestNats;
-beforeAll(async () => {
-  nats = await startNats();
-});
-afterAll(() => nats.dispose());
+const temp = useTempDir();
+const { nats, closing } = useNats();
 
-const log = () => undefined;
+async function openDoor(options: Partial<NatsDoorOptions> = {}) {
+  const onWarn = vi.fn<(message: string) => void>();
+  const door = await NatsDoor.open({
+    url: nats.url,
+    secret: FLEET_SECRETS.policy,
+    answers: { answer: async () => ({ status: 200, body: '{}' }) },
+    board: new KvBoard(),
+    name: 'test',
+    onWarn,
+    ...options,
+  });
+  closing.push(() => door.close());
+  return { door, onWarn };
+}
 
-describe('openApprovalDoor', () => {
-  it('writes nowhere but where its asker reads', async () => {
-    const door = await openApprovalDoor({
-      url: nats.url,
-      secret: FLEET_SECRETS.policy,
-      name: 'test',
-      log,
-      onWarn: log,
-    });
-    onTestFinished(() => door.close());
+function sockets(): number {
+  return process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
+}
+
+describe('questions to people', () => {
+  it('are answered nowhere but where their asker reads', async () => {
+    const { onWarn } = await openDoor();
     const thief = await rawClient(nats, 'one', '_INBOX.acme.one');
-    onTestFinished(() => thief.close());
+    closing.push(() => thief.close());
     const nothing = JSON.stringify({ takeBack: 'x' });
     // An answer to it is all that this command needs.
     const reply = '$JS.API.STREAM.DELETE.KV_hookstack_approvals';
@@ -31,8 +43,49 @@ describe('openApprovalDoor', () => {
     const answer = await thief.request('hooks.approve.acme.one', nothing, { timeout: 4000 });
     expect(answer.json()).toEqual({ hookstack: { version: 1, question: 'x' } });
     const policy = await rawClient(nats, 'policy');
-    onTestFinished(() => policy.close());
+    closing.push(() => policy.close());
     const { streams } = await jetstreamManager(policy);
     expect(await streams.names().next()).toEqual(['KV_hookstack_approvals']);
+    expect(onWarn.mock.calls).toEqual([[expect.stringMatching(/wants its answer elsewhere/u)]]);
+  });
+
+  it('come over the connection of those to hooks', async () => {
+    await vi.waitFor(() => expect(sockets()).toBe(0));
+    await openDoor();
+    // It looks with another one whether the server greets.
+    await vi.waitFor(() => expect(sockets()).toBe(1));
+  });
+
+  it('keep nobody from asking hooks where there is no JetStream', async () => {
+    const own = await startNats('test/fixtures/fleet/withoutJetstream.conf');
+    closing.push(() => own.dispose());
+    const options = { url: own.url, secret: undefined };
+    const { onWarn } = await openDoor(options);
+    expect(await ask(own, { secret: undefined })).toEqual({ status: 200, text: '{}' });
+    expect(onWarn.mock.calls).toEqual([
+      [expect.stringMatching(/^no person can be asked, .*not enabled \(switch on "jetstream" in/u)],
+    ]);
+    await expect(openDoor({ ...options, needsBoard: true })).rejects.toThrow(
+      /there is no room for questions: .*not enabled \(switch on "jetstream" in/u,
+    );
+  });
+
+  it('are taken once there is JetStream', { timeout: 20_000 }, async () => {
+    const config = path.join(temp.path, 'nats.conf');
+    await writeFile(config, 'max_payload: 1MB');
+    const own = await startNats(config);
+    closing.push(() => own.dispose());
+    const { onWarn } = await openDoor({ url: own.url, secret: undefined });
+    await writeFile(config, `jetstream { store_dir: "${temp.path}" }`);
+    await own.restart();
+    await vi.waitFor(
+      () => expect(onWarn.mock.lastCall).toEqual([expect.stringMatching(/^people can be asked/u)]),
+      { timeout: 15_000 },
+    );
+    const client = await connectNats({ address: agentAt(own), name: 'raw' });
+    closing.push(() => client.close());
+    const reply = { reply: '_INBOX.acme.one.a', noMux: true, timeout: 4000 };
+    const answer = await client.request('hooks.approve.acme.one', '{"takeBack":"x"}', reply);
+    expect(answer.json()).toEqual({ hookstack: { version: 1, question: 'x' } });
   });
 });

@@ -6,7 +6,7 @@ import { approvalRoutes } from '../../src/cli/serve/approvals/approvalRoutes.js'
 import { answerQuestion, type PutReply } from '../../src/cli/serve/approvals/approvalQuestions.js';
 import { KvBoard, type KvBoardOptions } from '../../src/cli/serve/approvals/kvBoard.js';
 import { connectNats } from '../../src/fleet/natsConnection.js';
-import type { PostApproval } from '../../src/fleet/remoteApprover.js';
+import type { PostApproval } from '../../src/fleet/fleetApprover.js';
 import type { ApprovalRequest } from '../../src/protocol/approval.js';
 import { HookEventName } from '../../src/protocol/types.js';
 import { FLEET_SECRETS, type TestNats } from '../helpers/natsServer.js';
@@ -66,7 +66,8 @@ export async function startServer(
   const nc = await connectAs(nats, 'policy');
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
-  const board = await KvBoard.open(nc, { log, newInMinute: 1000, ...options });
+  const board = new KvBoard({ log, newInMinute: 1000, ...options });
+  await board.begin(nc);
   nc.subscribe('hooks.approve.*.*', {
     queue: 'policy',
     callback: (_, message) => {

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Approvals } from '../../src/approvals/approvals.js';
-import { remoteApprover } from '../../src/fleet/remoteApprover.js';
+import { remoteApprover } from '../../src/fleet/fleetApprover.js';
 import { DebugLogger } from '../../src/util/debugLogger.js';
 import { startNats, type TestNats } from '../helpers/natsServer.js';
 import { chromiumPath, launchChromium } from '../trace/browser.mjs';

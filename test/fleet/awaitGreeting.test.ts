@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { awaitGreeting } from '../../src/fleet/awaitGreeting.js';
+import { awaitGreeting } from '../../src/fleet/natsConnection.js';
 
 async function greet(speak: (socket: Socket) => void): Promise<void> {
   const server = createServer((socket) => {

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { headers as newHeaders } from '@nats-io/transport-node';
 import { describe, expect, it, vi } from 'vitest';
-import { openNatsDoor, type NatsDoorOptions } from '../../src/cli/serve/natsDoor.js';
+import { NatsDoor, type NatsDoorOptions } from '../../src/cli/serve/natsDoor.js';
 import { HEADERS } from '../../src/fleet/question.js';
 import { ask, publishRaw, rawClient, useNats } from '../helpers/fleetQuestions.js';
 import { FLEET_SECRETS, startNats } from '../helpers/natsServer.js';
@@ -12,7 +12,7 @@ type Answer = NatsDoorOptions['answers']['answer'];
 
 async function openDoor(answer: Answer, options: Partial<NatsDoorOptions> = {}) {
   const onWarn = vi.fn<(message: string) => void>();
-  const door = await openNatsDoor({
+  const door = await NatsDoor.open({
     url: nats.url,
     secret: FLEET_SECRETS.policy,
     answers: { answer },
@@ -32,7 +32,7 @@ function gate() {
   return { held: once(emitter, 'release'), release: () => emitter.emit('release') };
 }
 
-describe('openNatsDoor', () => {
+describe('NatsDoor', () => {
   it('answers, and takes who asks from the subject', async () => {
     const answer = vi.fn<Answer>(async () => answered({ decision: 'deny' }));
     await openDoor(answer);
@@ -168,7 +168,7 @@ describe('openNatsDoor', () => {
   });
 });
 
-describe('openNatsDoor while NATS is away', () => {
+describe('NatsDoor while NATS is away', () => {
   it('waits for NATS at its start, and answers again after each loss', async () => {
     const own = await startNats();
     closing.push(() => own.dispose());

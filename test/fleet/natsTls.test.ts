@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { nkeys } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openNatsDoor } from '../../src/cli/serve/natsDoor.js';
+import { NatsDoor } from '../../src/cli/serve/natsDoor.js';
 import { parseFleetAddress } from '../../src/fleet/address.js';
 import { connectNats } from '../../src/fleet/natsConnection.js';
 import { askOverNats, closeIdleLinks, type AskOptions } from '../../src/fleet/natsQuestions.js';
@@ -65,12 +65,13 @@ function ask(options: Partial<AskOptions>) {
 
 describe('questions over TLS', () => {
   it('go between those who have a certificate and a seed', async () => {
-    const door = await openNatsDoor({
+    const door = await NatsDoor.open({
       ...own,
       url: `tls://localhost:${nats.port}`,
       secret: seedOf(policy),
       answers: { answer: async ({ asker }) => ({ status: 200, body: `"${asker}"` }) },
       name: 'test',
+      onWarn: () => undefined,
     });
     expect(await ask(own)).toEqual({ status: 200, text: '"acme/one"' });
     await door.close();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ShownQuestions } from '../../src/cli/serve/approvals/shownQuestions.js';
+import { ShownQuestions } from '../../src/cli/serve/approvals/signIn.js';
 
 const ONE = { revision: 1, digest: 'one' };
 

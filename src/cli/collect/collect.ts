@@ -4,6 +4,7 @@ import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { isAbsence, LAST_WORDS_MS, natsAdvice, withinMs } from '../../fleet/natsConnection.js';
 import { readFleetSpan, type FleetSpan } from '../../fleet/recordSubject.js';
+import { every, retry } from '../../fleet/retry.js';
 import { errorCode, errorMessage } from '../../util/errorMessage.js';
 import { watchInterruption } from '../shared/interruption.js';
 import { connectNatsServer, type NatsServerOptions } from '../shared/natsServer.js';
@@ -57,17 +58,18 @@ async function waitForServer(
   signal: AbortSignal,
 ): Promise<NatsConnection | undefined> {
   let isTold = false;
-  while (!signal.aborted) {
-    try {
-      return await connectNatsServer(server, NAME);
-    } catch (error) {
-      if (!(error instanceof UsageError) || !isAbsence(error.cause)) throw error;
-      if (!isTold) printNotice('warning', `${error.message}; it is tried again and again`);
-      isTold = true;
-    }
-    await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+  const onFailure = (error: unknown) => {
+    if (!(error instanceof UsageError) || !isAbsence(error.cause)) throw error;
+    if (!isTold) printNotice('warning', `${error.message}; it is tried again and again`);
+    isTold = true;
+  };
+  try {
+    const options = { pauses: every(RETRY_MS), signal, onFailure };
+    return await retry(() => connectNatsServer(server, NAME), options);
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
   }
-  return undefined;
 }
 
 async function collectFrom(

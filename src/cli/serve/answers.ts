@@ -13,10 +13,11 @@ import {
   verdictWord,
   type QuestionVerdict,
 } from './answerText.js';
-import { KeptAnswers, type Reply, type SharedAnswers } from './keptAnswers.js';
+import { KeptAnswers, type Reply } from './keptAnswers.js';
+import { Quota } from './quota.js';
 import { readAsked, UnreadableQuestion, type Asked, type ReadQuestion } from './readAsked.js';
 
-export type { Reply, SharedAnswers } from './keptAnswers.js';
+export type { Reply } from './keptAnswers.js';
 export type { Asked } from './readAsked.js';
 
 /** What is known of a question once it is answered. */
@@ -37,17 +38,10 @@ export interface PolicyOptions {
   readonly maxConcurrent: number;
   /** No question may take longer, in ms, whatever it says. */
   readonly longestMs: number;
-  /** Where several servers keep their answers. */
-  readonly shared?: SharedAnswers;
   readonly onAnswered?: (answered: Answered) => void;
   readonly onRefused?: (refusal: Refusal) => void;
   /** Called with what an agent's format could not say. */
   readonly onLost?: (what: string) => void;
-}
-
-interface Running {
-  readonly controller: AbortController;
-  readonly asker: string | undefined;
 }
 
 /** Ends the hooks of a question, which gets this answer. */
@@ -66,14 +60,15 @@ class Ended extends Error {
 export class PolicyAnswers {
   readonly #kept = new KeptAnswers();
   /** What hooks work on, also where nobody waits for it any more. */
-  readonly #running = new Map<Promise<unknown>, Running>();
-  /** By who asks. */
-  readonly #waitingOf = new Map<string, number>();
-  /** Questions that wait, for hooks of this server or for the answer of another one. */
-  #waiting = 0;
+  readonly #running = new Map<Promise<unknown>, AbortController>();
+  /** One agent gets no more than half of them. */
+  readonly #places: Quota;
   #isDraining = false;
 
-  constructor(private readonly options: PolicyOptions) {}
+  constructor(private readonly options: PolicyOptions) {
+    const { maxConcurrent } = options;
+    this.#places = new Quota(maxConcurrent, Math.max(1, Math.floor(maxConcurrent / 2)));
+  }
 
   get isDraining(): boolean {
     return this.#isDraining;
@@ -145,7 +140,7 @@ export class PolicyAnswers {
     this.#isDraining = true;
     const over = new Ended('draining', 'The server has ended before its hooks had answered');
     const timer = setTimeout(() => {
-      for (const { controller } of this.#running.values()) controller.abort(over);
+      for (const controller of this.#running.values()) controller.abort(over);
     }, withinMs);
     await Promise.allSettled(this.#running.keys());
     clearTimeout(timer);
@@ -158,41 +153,23 @@ export class PolicyAnswers {
   }
 
   #answerOnce(asked: Asked, read: ReadQuestion): Promise<Reply> {
-    const { maxConcurrent, longestMs, shared } = this.options;
     const key = keyOf(asked);
     const known = this.#kept.get(key);
     if (known) return known;
-    const why = this.#whyFull(asked, maxConcurrent);
-    if (why !== undefined) return Promise.resolve(this.#refuse(asked, 'full', why, read.event));
-    const timeoutMs = Math.min(asked.question.timeoutMs, longestMs);
-    const work = () => this.#ask(asked, read, timeoutMs);
-    const answer = shared ? () => shared.once(key, timeoutMs, work) : work;
-    return this.#kept.once(key, timeoutMs, () => this.#wait(asked.asker ?? '', answer));
+    const { asker } = asked;
+    if (!this.#places.take(asker)) {
+      return Promise.resolve(this.#refuse(asked, 'full', this.#whyFull(asker), read.event));
+    }
+    const timeoutMs = Math.min(asked.question.timeoutMs, this.options.longestMs);
+    return this.#kept.once(key, timeoutMs, () => this.#ask(asked, read, timeoutMs));
   }
 
-  async #wait(asker: string, answer: () => Promise<Reply>): Promise<Reply> {
-    this.#waiting++;
-    this.#waitingOf.set(asker, (this.#waitingOf.get(asker) ?? 0) + 1);
-    try {
-      return await answer();
-    } finally {
-      this.#waiting--;
-      const left = (this.#waitingOf.get(asker) ?? 1) - 1;
-      if (left > 0) this.#waitingOf.set(asker, left);
-      else this.#waitingOf.delete(asker);
-    }
-  }
-
-  /** One agent gets no more than half of the places, so that others are answered whatever it does. */
-  #whyFull({ asker }: Asked, maxConcurrent: number): string | undefined {
-    const next = 'ask again, or start another server';
-    if (Math.max(this.#running.size, this.#waiting) >= maxConcurrent) {
-      return `Its hooks work on ${maxConcurrent} questions already: ${next}`;
-    }
-    const running = [...this.#running.values()].filter((each) => each.asker === asker).length;
-    const own = asker === undefined ? 0 : Math.max(running, this.#waitingOf.get(asker) ?? 0);
-    const isOver = own >= Math.max(1, Math.floor(maxConcurrent / 2));
-    return isOver ? `Its hooks work on ${own} questions of ${asker} already: ${next}` : undefined;
+  #whyFull(asker: string | undefined): string {
+    const { maxConcurrent } = this.options;
+    const isAll = asker === undefined || this.#places.taken >= maxConcurrent;
+    const whose = isAll ? '' : ` of ${asker}`;
+    const count = isAll ? maxConcurrent : this.#places.takenBy(asker);
+    return `Its hooks work on ${count} questions${whose} already: ask again, or start another server`;
   }
 
   /** Puts a question to the hooks. It ends with its deadline, and no earlier because nobody waits any more. */
@@ -201,9 +178,10 @@ export class PolicyAnswers {
     const late = new Ended('late', `Its hooks had not answered after ${Math.round(timeoutMs)} ms`);
     const deadline = setTimeout(() => controller.abort(late), timeoutMs);
     const deciding = this.#decide(asked, read, controller.signal);
-    this.#running.set(deciding, { controller, asker: asked.asker });
+    this.#running.set(deciding, controller);
     const over = () => {
       clearTimeout(deadline);
+      this.#places.give(asked.asker);
       this.#running.delete(deciding);
     };
     deciding.then(over, over);

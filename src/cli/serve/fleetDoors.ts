@@ -3,25 +3,18 @@ import { isFleetName } from '../../fleet/address.js';
 import type { TlsFiles } from '../../fleet/question.js';
 import { readSecret } from '../../fleet/secret.js';
 import type { FleetSettings } from '../../fleet/fleetSettings.js';
-import { errorMessage } from '../../util/errorMessage.js';
+import { tlsOf, type NatsServerOptions } from '../shared/natsServer.js';
 import { printNotice } from '../shared/terminal.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
 import { admit, PEOPLE, readTokens, type Tokens } from './access.js';
-import type { PolicyAnswers, SharedAnswers } from './answers.js';
-import { openApprovalDoor, type ApprovalDoor } from './approvals/approvalDoor.js';
+import type { PolicyAnswers } from './answers.js';
 import { approvalRoutes } from './approvals/approvalRoutes.js';
-import type { Listening } from './listening.js';
-import { openNatsDoor, type NatsDoor } from './natsDoor.js';
+import { KvBoard } from './approvals/kvBoard.js';
+import { said, type Listening } from './listening.js';
+import { NatsDoor } from './natsDoor.js';
 import type { Notices } from './notices.js';
-import { KvAnswers } from './sharedAnswers.js';
 
-export interface FleetOptions {
-  /** `nats://HOST:PORT`. */
-  readonly nats?: string;
-  readonly tokenFile?: string;
-  readonly natsCa?: string;
-  readonly natsCert?: string;
-  readonly natsKey?: string;
+export interface FleetOptions extends NatsServerOptions {
   readonly name: string;
   /** Whether what hooks of this server do goes to the record. */
   readonly record: boolean;
@@ -53,14 +46,6 @@ export function recordOf(options: FleetOptions): FleetSettings | undefined {
 /** The team of all policy servers. */
 const SERVERS = 'policy';
 
-function tlsOf({ natsCa, natsCert, natsKey }: FleetOptions): TlsFiles {
-  return {
-    ...(natsCa !== undefined && { caFile: natsCa }),
-    ...(natsCert !== undefined && { certFile: natsCert }),
-    ...(natsKey !== undefined && { keyFile: natsKey }),
-  };
-}
-
 /** @throws UsageError for options that do not fit, and files that cannot be used */
 export async function readFleet(options: FleetOptions): Promise<Fleet> {
   const { nats: url, tokenFile, name, approvers: file, origin } = options;
@@ -76,104 +61,62 @@ export async function readFleet(options: FleetOptions): Promise<Fleet> {
   }
   const secret = await orUsageError(
     readSecret(tokenFile === undefined ? {} : { tokenFile }),
-    unusable('--token-file'),
+    said('--token-file'),
   );
   const approvers =
     file === undefined
       ? undefined
-      : await orUsageError(readTokens(file, PEOPLE), unusable('--approvers'));
-  const tls = tlsOf(options);
+      : await orUsageError(readTokens(file, PEOPLE), said('--approvers'));
   return {
     ...(url !== undefined && { url }),
     secret,
-    tls,
+    tls: tlsOf(options),
     name,
     ...(approvers && { approvers }),
   };
 }
 
-/** What comes in over NATS, and the page on which people answer. Nothing of it is there without `--nats`. */
-export class FleetDoors {
-  #nats: NatsDoor | undefined;
-  #closing: Promise<void> | undefined;
-
-  /** @throws UsageError where there cannot be a connection, or no board for those who are to answer */
-  static async open(fleet: Fleet, notices: Notices): Promise<FleetDoors> {
-    const { url, secret, tls, name, approvers } = fleet;
-    if (url === undefined) return new FleetDoors(fleet, notices, undefined, undefined);
-    const onWarn = (text: string) => notices.tell('warning', 'nats', text);
-    const nats = { url, secret, ...tls, name, onWarn };
-    const shared = await orUsageError(KvAnswers.open(nats), unusable('--nats'));
-    try {
-      const approvals = await openApprovalDoor({ ...nats, log });
-      return new FleetDoors(fleet, notices, shared, approvals);
-    } catch (error) {
-      if (approvers) {
-        await shared.close();
-        const why = `there is no room for questions (${errorMessage(error)})`;
-        throw new UsageError(unusable('--nats')(why));
-      }
-      onWarn(`no person can be asked, as there is no board of questions: ${errorMessage(error)}`);
-      return new FleetDoors(fleet, notices, shared, undefined);
-    }
-  }
-
-  private constructor(
-    private readonly fleet: Fleet,
-    private readonly notices: Notices,
-    readonly shared: (SharedAnswers & { close(): Promise<void> }) | undefined,
-    private readonly approvals: ApprovalDoor | undefined,
-  ) {}
-
-  /** Takes questions to hooks over NATS. */
-  async answerWith(answers: PolicyAnswers): Promise<void> {
-    const { url, secret, tls, name } = this.fleet;
-    if (url === undefined) return;
-    const onWarn = (text: string) => this.notices.tell('warning', 'nats', text);
-    const opening = openNatsDoor({ url, secret, ...tls, name, answers, onWarn });
-    this.#nats = await orUsageError(opening, unusable('--nats'));
-  }
-
-  /** @returns handles requests to the paths of approvals */
-  routes({ access, tls, origin }: Listening): ReturnType<typeof approvalRoutes> {
-    const { approvers } = this.fleet;
-    return approvalRoutes({
-      board: this.approvals?.board,
-      // Who asks must not answer, also where both were given the same token.
-      approvers: approvers && {
-        nameOf: (token) => (access.tokens?.nameOf(token) ? undefined : approvers.nameOf(token)),
-      },
-      isTls: tls !== undefined,
-      origin,
-      askerOf: (request) => {
-        const admission = admit(request, access);
-        if (!('error' in admission)) return admission.asker ?? LOCAL;
-        const from = request.socket.remoteAddress ?? 'somebody who has gone';
-        this.notices.tell(
-          'warning',
-          'access',
-          `a question was refused: ${admission.error} (from ${from})`,
-        );
-        return undefined;
-      },
-      log,
-    });
-  }
-
-  /** Takes no more, once what was asked is answered. Idempotent. */
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
-  }
-
-  async #close(): Promise<void> {
-    await Promise.all([this.approvals?.close(), this.#nats?.close()]);
-    await this.shared?.close();
-  }
+/**
+ * Opens what comes in over NATS.
+ *
+ * @returns the door, and the board of questions to people; neither without `--nats`
+ * @throws UsageError where there cannot be a connection, or no board for those who are to answer
+ */
+export async function openFleet(fleet: Fleet, answers: PolicyAnswers, notices: Notices) {
+  const { url, tls, approvers, ...others } = fleet;
+  if (url === undefined) return {};
+  const board = new KvBoard({ log });
+  const onWarn = (text: string) => notices.tell('warning', 'nats', text);
+  const needsBoard = approvers !== undefined;
+  const opening = NatsDoor.open({ ...others, ...tls, url, answers, board, needsBoard, onWarn });
+  return { board, door: await orUsageError(opening, said('--nats')) };
 }
 
-function unusable(option: string) {
-  return (detail: string) => `${option} cannot be used: ${detail}`;
+/** @returns handles requests to the paths of approvals */
+export function routesOf(
+  { approvers }: Fleet,
+  { access, tls, origin }: Listening,
+  board: KvBoard | undefined,
+  notices: Notices,
+): ReturnType<typeof approvalRoutes> {
+  return approvalRoutes({
+    board,
+    // Who asks must not answer, also where both were given the same token.
+    approvers: approvers && {
+      nameOf: (token) => (access.tokens?.nameOf(token) ? undefined : approvers.nameOf(token)),
+    },
+    isTls: tls !== undefined,
+    origin,
+    askerOf: (request) => {
+      const admission = admit(request, access);
+      if (!('error' in admission)) return admission.asker ?? LOCAL;
+      const from = request.socket.remoteAddress ?? 'somebody who has gone';
+      const text = `a question was refused: ${admission.error} (from ${from})`;
+      notices.tell('warning', 'access', text);
+      return undefined;
+    },
+    log,
+  });
 }
 
 /** Who asks without credentials, on this machine. */

@@ -1,13 +1,46 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readQuestion } from '../../fleet/question.js';
 import { isHookEventName } from '../../protocol/events.js';
 import { HookEventName } from '../../protocol/types.js';
 import { admit, type AccessOptions, type Admission, type Rejection } from './access.js';
 import type { Asked, PolicyAnswers, Reply } from './answers.js';
-import { closeServer, headerOf, makeServer, type ServerSettings } from './httpServer.js';
 import type { Metrics } from './metrics.js';
-import { BodyReader, type NoBody } from './readBody.js';
+import type { Notices } from './notices.js';
+import { BodyReader } from './readBody.js';
+import { headerOf, isJson, JSON_ONLY, PARTING, write } from './respond.js';
+
+/** Ms that a client has, so that one that sends nothing costs nothing. */
+interface DoorTimeouts {
+  /** For the headers of a request, from when it has connected. */
+  readonly headersMs: number;
+  /** For all of a request. */
+  readonly requestMs: number;
+  /** Between two requests. */
+  readonly idleMs: number;
+}
+
+const DOOR_TIMEOUTS: DoorTimeouts = { headersMs: 5000, requestMs: 30_000, idleMs: 60_000 };
+
+/** What TLS needs, as PEM. With `ca`, clients need a certificate of it. */
+export interface ServerTls {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca?: string;
+}
+
+interface ServerSettings {
+  readonly tls?: ServerTls | undefined;
+  readonly notices: Notices;
+  readonly timeouts?: DoorTimeouts;
+}
 
 export interface HttpDoorOptions extends ServerSettings {
   readonly host: string;
@@ -62,8 +95,7 @@ class Routes {
   readonly #bodies: BodyReader;
 
   constructor(private readonly options: HttpDoorOptions) {
-    const { maxBody } = options;
-    this.#bodies = new BodyReader(maxBody, BODIES_AT_A_TIME * maxBody);
+    this.#bodies = new BodyReader(options.maxBody, BODIES_AT_A_TIME, '--max-body');
   }
 
   readonly listener = (request: IncomingMessage, response: ServerResponse): void => {
@@ -96,6 +128,7 @@ class Routes {
     if ('error' in admission && admission.status === 403) return this.#refuse(response, admission);
     const { isDraining } = this.options.answers;
     const status = isDraining ? 'draining' : 'ok';
+    // Connections are limited: who has no token must not hold them.
     const headers = 'error' in admission ? PARTING : {};
     this.#send(response, isDraining ? 503 : 200, { status }, headers);
   }
@@ -117,7 +150,7 @@ class Routes {
     path: string,
     asker: string | undefined,
   ): Promise<void> {
-    const { answers, longestMs } = this.options;
+    const { answers, metrics, longestMs } = this.options;
     const named = path.startsWith(EVENT_PATH) ? path.slice(EVENT_PATH.length) : undefined;
     const event = isHookEventName(named) ? named : undefined;
     if (named !== undefined && event === undefined) {
@@ -127,14 +160,16 @@ class Routes {
     if (request.method !== 'POST') {
       return this.#wrong(response, 405, 'Events are sent with POST', { Allow: 'POST' });
     }
-    const { 'content-type': type = '', 'content-encoding': encoding } = request.headers;
-    if (!/^application\/json\s*(?:;|$)/iu.test(type) || encoding !== undefined) {
-      return this.#wrong(response, 415, 'Events are sent as application/json, not compressed');
-    }
+    if (!isJson(request)) return this.#wrong(response, 415, JSON_ONLY);
     const format = path === CLAUDE_PATH ? 'claude' : 'own';
     const question = readQuestion((name) => headerOf(request, name), longestMs);
     const body = await this.#bodies.read(request, asker);
-    if ('why' in body) return this.#refuseBody(response, body.why, { format, question });
+    if (body === 'broken') return;
+    if ('error' in body) {
+      metrics.refused('too_large');
+      const { status, error } = body;
+      return this.#reply(response, answers.refusal({ format, question }, status, error));
+    }
     const asked: Asked = {
       format,
       text: body.text,
@@ -143,22 +178,6 @@ class Routes {
       ...(asker !== undefined && { asker }),
     };
     this.#reply(response, await answers.answer(asked));
-  }
-
-  #refuseBody(
-    response: ServerResponse,
-    why: NoBody,
-    asked: Pick<Asked, 'format' | 'question'>,
-  ): void {
-    if (why === 'broken') return;
-    const { answers, metrics, maxBody } = this.options;
-    metrics.refused('too_large');
-    const { status, error } = {
-      too_large: { status: 413, error: `The body is larger than ${maxBody} bytes (--max-body)` },
-      no_room: { status: 503, error: 'Too many large bodies are on their way: ask again' },
-      no_text: { status: 400, error: 'The body is not UTF-8' },
-    }[why];
-    this.#reply(response, answers.refusal(asked, status, error));
   }
 
   #refuse(response: ServerResponse, { status, error }: Rejection): void {
@@ -177,34 +196,58 @@ class Routes {
 
   #reply(response: ServerResponse, { status, body, retryAfterS }: Reply): void {
     const retry = retryAfterS !== undefined && { 'Retry-After': String(retryAfterS) };
-    this.#write(response, status, body, { 'Content-Type': JSON_TYPE, ...retry });
+    this.#write(response, status, body, { ...retry });
   }
 
   #send(response: ServerResponse, status: number, body: object, headers = {}): void {
-    const all = { 'Content-Type': JSON_TYPE, ...headers };
-    this.#write(response, status, JSON.stringify(body), all);
+    this.#write(response, status, JSON.stringify(body), headers);
   }
 
-  #write(
-    response: ServerResponse,
-    status: number,
-    body: string,
-    headers: Record<string, string>,
-  ): void {
-    if (response.headersSent || response.destroyed) return;
+  #write(response: ServerResponse, status: number, body: string, headers = {}): void {
     const isLast = this.options.answers.isDraining;
-    response.writeHead(status, {
-      ...headers,
-      'Content-Length': Buffer.byteLength(body),
-      'Cache-Control': 'no-store',
-      'X-Content-Type-Options': 'nosniff',
-      ...(isLast && { Connection: 'close' }),
-    });
-    response.end(body);
+    write(response, status, body, { ...headers, ...(isLast && PARTING) });
   }
 }
 
-const JSON_TYPE = 'application/json';
+const MAX_CONNECTIONS = 4096;
 
-/** Connections are limited: who has no token must not hold them. */
-const PARTING = { Connection: 'close' };
+/** A server that nobody can hold up: what takes too long is ended. */
+async function makeServer(
+  { tls, notices, timeouts = DOOR_TIMEOUTS }: ServerSettings,
+  listener: RequestListener,
+): Promise<Server> {
+  const { headersMs, requestMs, idleMs } = timeouts;
+  const limits: ServerOptions = {
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    keepAliveTimeout: idleMs,
+    connectionsCheckingInterval: Math.min(1000, headersMs),
+  };
+  if (!tls) return limited(createServer(limits, listener));
+  const https = await import('node:https');
+  const { cert, key, ca } = tls;
+  const asked = ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: true };
+  const settings = { ...limits, cert, key, ...asked, handshakeTimeout: headersMs };
+  const server = https.createServer(settings, listener);
+  server.on('tlsClientError', ({ message }) =>
+    notices.tell('warning', 'tls', `a connection was refused, as TLS has failed: ${message}`),
+  );
+  return limited(server);
+}
+
+function limited(server: Server): Server {
+  server.maxConnections = MAX_CONNECTIONS;
+  return server;
+}
+
+/** For answers on their way, in ms. */
+const LAST_WORDS_MS = 1000;
+
+/** Takes no more connections, and ends those that are there. */
+async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS);
+  await closed;
+  clearTimeout(timer);
+}

@@ -6,16 +6,6 @@ export interface Reply {
   readonly retryAfterS?: number;
 }
 
-/** Answers that are kept for the time of a question, so that the same one again gets the same. */
-export interface SharedAnswers {
-  /**
-   * @param key names the question; letters, digits and "-" only
-   * @param timeoutMs how long the answer is kept
-   * @param work answers it, for the first who asks
-   */
-  once(key: string, timeoutMs: number, work: () => Promise<Reply>): Promise<Reply>;
-}
-
 interface Limits {
   readonly maxCount: number;
   /** Characters of all bodies together. */
@@ -31,8 +21,8 @@ interface Kept {
 
 const LIMITS: Limits = { maxCount: 10_000, maxSize: 64 * 1024 * 1024 };
 
-/** In the memory of one server. Where there are too many, the oldest are forgotten. */
-export class KeptAnswers implements SharedAnswers {
+/** Answers for who asks the same again, in the memory of a server. Where there are too many, the oldest are forgotten. */
+export class KeptAnswers {
   readonly #kept = new Map<string, Kept>();
   #size = 0;
 
@@ -43,6 +33,10 @@ export class KeptAnswers implements SharedAnswers {
     return this.#kept.get(key)?.reply;
   }
 
+  /**
+   * @param timeoutMs how long the answer is kept
+   * @param work answers it, for the first who asks
+   */
   once(key: string, timeoutMs: number, work: () => Promise<Reply>): Promise<Reply> {
     const known = this.#kept.get(key);
     if (known) return known.reply;

@@ -5,7 +5,7 @@ import { readText } from '../../util/guardedRead.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
 import { toVisible } from '../shared/terminal.js';
 import { readTokens, type AccessOptions } from './access.js';
-import type { ServerTls } from './httpServer.js';
+import type { ServerTls } from './httpDoor.js';
 
 /** Where a server listens, and whom it answers. */
 export interface Listening {
@@ -120,6 +120,7 @@ async function readTls(
   return tls;
 }
 
-function said(option: string) {
+/** Says which option cannot be used. */
+export function said(option: string) {
   return (detail: string) => `${option} cannot be used: ${detail}`;
 }

@@ -1,3 +1,4 @@
+import type { OpenMetricsContentType } from 'prom-client';
 import type { Answered, Refusal } from './answers.js';
 
 /** Why a request was refused before it was a question. */
@@ -13,17 +14,62 @@ export interface Metrics {
 
 /**
  * Counts what a server does, where `prom-client` is installed: an optional peer, as it takes more room than all of this
- * package.
+ * package. Labels have few values: nothing that an agent or a model says is one.
  *
  * @param inFlight how many questions hooks work on
  */
 export async function openMetrics(inFlight: () => number): Promise<Metrics> {
+  const prometheus = await loadPrometheus();
+  if (!prometheus) return { answered: ignore, refused: ignore };
+  const { Counter, Gauge, Histogram, Registry } = prometheus;
+  // Its types know no argument of the constructor.
+  const registry = new Registry<OpenMetricsContentType>();
+  registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
+  const registers = [registry];
+  const questions = new Counter({
+    name: 'hookstack_questions_total',
+    help: 'Questions that were answered, by event and verdict',
+    labelNames: ['event', 'verdict'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'hookstack_question_duration_seconds',
+    help: 'From when a question was read to its answer',
+    labelNames: ['event'],
+    buckets: [0.0001, 0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60],
+    registers,
+  });
+  const refusals = new Counter({
+    name: 'hookstack_refused_total',
+    help: 'Questions that no hook has answered, by reason',
+    labelNames: ['reason'],
+    registers,
+  });
+  const gauge = new Gauge({
+    name: 'hookstack_questions_in_flight',
+    help: 'Questions that hooks work on',
+    registers: [],
+    collect() {
+      this.set(inFlight());
+    },
+  });
+  registry.registerMetric(gauge);
+  return {
+    answered: ({ event, verdict, durationMs }) => {
+      questions.inc({ event, verdict });
+      durations.observe({ event }, durationMs / 1000);
+    },
+    refused: (reason) => refusals.inc({ reason }),
+    page: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
+  };
+}
+
+async function loadPrometheus() {
   try {
-    const { PromMetrics } = await import('./promMetrics.js');
-    return new PromMetrics(inFlight);
+    return await import('prom-client');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    return { answered: ignore, refused: ignore };
+    return undefined;
   }
 }
 

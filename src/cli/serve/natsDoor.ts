@@ -1,105 +1,177 @@
-import type { Msg, MsgHdrs, NatsConnection } from '@nats-io/transport-node';
+import type { Msg, MsgHdrs, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { isFleetName } from '../../fleet/address.js';
-import { LAST_WORDS_MS, loadPackage, withinMs, type TlsFiles } from '../../fleet/natsConnection.js';
-import { HEADERS, readQuestion, type Question } from '../../fleet/question.js';
+import { denies, stops, withMarkOf } from '../../fleet/answerMark.js';
+import { LAST_WORDS_MS, loadPackage, withAdvice, withinMs } from '../../fleet/natsConnection.js';
+import { HEADERS, readQuestion } from '../../fleet/question.js';
+import { every, retry } from '../../fleet/retry.js';
+import { MAX_HOOK_TEXT } from '../../protocol/sanitizeText.js';
 import { errorMessage } from '../../util/errorMessage.js';
+import { isRecord } from '../../util/records.js';
 import { toOneLine } from '../shared/terminal.js';
 import type { PolicyAnswers, Reply } from './answers.js';
-import { fitAnswer } from './fitAnswer.js';
-import { mayReply } from './replyAddress.js';
-import { SteadyNats } from './steadyNats.js';
+import { answerQuestion, type PutReply } from './approvals/approvalQuestions.js';
+import type { KvBoard } from './approvals/kvBoard.js';
+import { Quota } from './quota.js';
+import { SteadyNats, type SteadyNatsOptions } from './steadyNats.js';
 
-export interface NatsDoorOptions extends TlsFiles {
-  /** `nats://HOST:PORT`. */
-  readonly url: string;
-  readonly secret?: string | undefined;
+export interface NatsDoorOptions extends Omit<SteadyNatsOptions, 'onOpen'> {
   readonly answers: Pick<PolicyAnswers, 'answer'>;
-  /** This server's name, which `nats-server` shows. */
-  readonly name: string;
-  /** No question waits longer, in ms, whatever it says. Default 10 minutes. */
+  /** Where questions to people wait; without one none are taken. It is begun once there is a connection. */
+  readonly board?: KvBoard;
+  /** Whether it does not open where the board cannot be used. Default: that is told, and tried again and again. */
+  readonly needsBoard?: boolean;
+  /** No question to hooks waits longer, in ms, whatever it says. Default 10 minutes. */
   readonly longestMs?: number;
-  /** Questions that may be worked on at a time, and their bytes. Default 1000, and 128 MiB. More get a 503. */
+  /** Questions of each kind that may be worked on at a time, and the bytes of those to hooks. Default 1000, and 128 MiB. */
   readonly maxPending?: number;
   readonly maxPendingBytes?: number;
-  /** Called with what an operator should know. */
-  readonly onWarn?: (message: string) => void;
 }
 
-/** Questions come in over NATS until it is closed. */
-export interface NatsDoor {
-  /** Takes no more questions, answers those that are there, and ends the connection. */
-  close(): Promise<void>;
-  isConnected(): boolean;
+/** What is asked with a subject, and how it is answered. */
+interface Way {
+  readonly subject: string;
+  readonly count: Quota;
+  readonly bytes: Quota;
+  readonly answer: (question: Put) => Promise<PutReply>;
 }
+
+interface Put {
+  readonly message: Msg;
+  readonly header: (name: string) => string | undefined;
+  /** `team/agent`. */
+  readonly from: string;
+}
+
+const QUEUE = 'policy';
+/** Ms. */
+const LONGEST_MS = 600_000;
+/** Ms between attempts to open a board that could not be used. */
+const BOARD_RETRY_MS = 2000;
+/** What the headers of an answer may take, in bytes. */
+const HEADER_ROOM = 512;
 
 /**
- * Answers the questions of `hooks.ask.<team>.<agent>`, beside all servers of the same queue group. Who asks is what the
- * subject says, on which `nats-server` lets nobody else publish.
- *
- * @returns after the first attempt to connect; where nobody was there, it goes on trying
- * @throws Error for credentials or files with which there cannot be a connection
+ * Answers the questions of `hooks.ask.<team>.<agent>`, to hooks, and of `hooks.approve.<team>.<agent>`, to people, beside
+ * all servers of the same queue group. Who asks is what the subject says, on which `nats-server` lets nobody else publish.
  */
-export async function openNatsDoor(options: NatsDoorOptions): Promise<NatsDoor> {
-  const { name, onWarn = () => undefined } = options;
-  const door = new Door(options);
-  const nats = await SteadyNats.open({
-    ...options,
-    onWarn,
-    name: `hookstack serve ${name}`,
-    onOpen: (connection) => door.open(connection),
-  });
-  door.isUp = () => nats.isUp;
-  return {
-    isConnected: () => nats.isUp,
-    close: async () => {
-      await door.drain();
-      await nats.close();
-    },
-  };
-}
-
-const SUBJECT = 'hooks.ask.*.*';
-const QUEUE = 'policy';
-
-class Door {
+export class NatsDoor {
   readonly #pending = new Set<Promise<void>>();
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
-  #bytes = 0;
   readonly #warned = new Set<string>();
-  #connection: NatsConnection | undefined;
+  readonly #subscriptions: Subscription[] = [];
+  readonly #ending = new AbortController();
+  readonly #hooks: Way;
+  readonly #people: Way;
   #newHeaders!: () => MsgHdrs;
-  #drainSubscription: () => Promise<void> = () => Promise.resolve();
-  isUp: () => boolean = () => true;
+  #connection: NatsConnection | undefined;
+  #nats: SteadyNats | undefined;
+  #closed: Promise<void> | undefined;
 
-  constructor(private readonly options: NatsDoorOptions) {}
-
-  async open(connection: NatsConnection): Promise<void> {
-    const nats = await loadPackage('@nats-io/transport-node');
-    this.#newHeaders = nats.headers;
-    this.#connection = connection;
-    const subscription = connection.subscribe(SUBJECT, {
-      queue: QUEUE,
-      callback: (error, message) => {
-        if (!error) this.#takeSafely(message);
-      },
+  /**
+   * @returns after the first attempt to connect; where nobody was there, it goes on trying
+   * @throws Error for credentials or files with which there cannot be a connection
+   */
+  static async open(options: NatsDoorOptions): Promise<NatsDoor> {
+    const door = new NatsDoor(options);
+    door.#nats = await SteadyNats.open({
+      ...options,
+      name: `hookstack serve ${options.name}`,
+      onOpen: (connection) => door.#open(connection),
     });
-    this.#drainSubscription = () => subscription.drain();
-    // What the server refuses has come before the answer to this.
-    await connection.flush();
-    if (subscription.isClosed()) {
-      throw new Error(`its user may not subscribe to ${SUBJECT} with the queue group ${QUEUE}`);
+    return door;
+  }
+
+  private constructor(private readonly options: NatsDoorOptions) {
+    this.#hooks = this.#wayOf('hooks.ask.*.*', (put) => this.#askHooks(put));
+    this.#people = this.#wayOf('hooks.approve.*.*', (put) => this.#askPeople(put));
+  }
+
+  isConnected(): boolean {
+    return this.#nats?.isUp ?? this.#connection?.isClosed() === false;
+  }
+
+  /**
+   * Takes no more questions, answers those that are there, and ends the connection. Whoever waits for a person is told to
+   * ask another server. Idempotent.
+   */
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    this.#ending.abort();
+    await this.options.board?.close();
+    const draining = Promise.all(this.#subscriptions.map((each) => each.drain()));
+    await withinMs(draining, LAST_WORDS_MS).catch(() => undefined);
+    while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
+    await this.#nats?.close();
+  }
+
+  #wayOf(subject: string, answer: Way['answer']): Way {
+    const { maxPending = 1000, maxPendingBytes = 128 * 1024 * 1024 } = this.options;
+    const [count, bytes] = [new Quota(maxPending), new Quota(maxPendingBytes)];
+    return { subject, count, bytes, answer };
+  }
+
+  async #open(connection: NatsConnection): Promise<void> {
+    const { headers } = await loadPackage('@nats-io/transport-node');
+    this.#newHeaders = headers;
+    this.#connection = connection;
+    const { board, needsBoard, onWarn } = this.options;
+    const openBoard = async () => {
+      await board?.begin(connection);
+      if (board) await this.#subscribe(connection, this.#people);
+    };
+    // No question is taken by a server that does not start.
+    const isFirst = !this.#nats;
+    if (needsBoard && isFirst) {
+      await openBoard().catch((error: unknown) => {
+        throw new Error(`there is no room for questions: ${withAdvice(error)}`, { cause: error });
+      });
+    }
+    await this.#subscribe(connection, this.#hooks);
+    if (!needsBoard || !isFirst) {
+      await openBoard().catch((error: unknown) => {
+        onWarn(`no person can be asked, as there is no board of questions: ${withAdvice(error)}`);
+        void this.#keepOpening(openBoard);
+      });
     }
   }
 
-  async drain(): Promise<void> {
-    await withinMs(this.#drainSubscription(), LAST_WORDS_MS).catch(() => undefined);
-    while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
+  async #keepOpening(openBoard: () => Promise<void>): Promise<void> {
+    const { signal } = this.#ending;
+    const options = { pauses: every(BOARD_RETRY_MS), signal, ref: false };
+    try {
+      await retry(openBoard, options);
+      this.options.onWarn('people can be asked now, as there is a board of questions');
+    } catch {
+      // It was closed meanwhile.
+    }
+  }
+
+  async #subscribe(connection: NatsConnection, way: Way): Promise<void> {
+    const { subject } = way;
+    const subscription = connection.subscribe(subject, {
+      queue: QUEUE,
+      callback: (error, message) => {
+        if (!error) this.#takeSafely(message, way);
+      },
+    });
+    // What the server refuses has come before the answer to this.
+    await connection.flush().catch((error: unknown) => {
+      subscription.unsubscribe();
+      throw error;
+    });
+    if (subscription.isClosed()) {
+      throw new Error(`its user may not subscribe to ${subject} with the queue group ${QUEUE}`);
+    }
+    this.#subscriptions.push(subscription);
   }
 
   /** The library would read no further message after an error. It throws one where headers are read that are none. */
-  #takeSafely(message: Msg): void {
+  #takeSafely(message: Msg, way: Way): void {
     try {
-      this.#take(message);
+      this.#take(message, way);
     } catch (error) {
       this.#warnOnce(
         'unreadable',
@@ -108,50 +180,55 @@ class Door {
     }
   }
 
-  #take(message: Msg): void {
-    const { maxPending = 1000, maxPendingBytes = 128 * 1024 * 1024, longestMs } = this.options;
+  #take(message: Msg, { count, bytes, answer }: Way): void {
     const [, , team = '', agent = ''] = message.subject.split('.');
     if (!isFleetName(team) || !isFleetName(agent)) return;
-    if (!mayReply(message.reply, team, agent)) {
+    // A server may publish anywhere: an agent could write through it where it may not, such as a command to JetStream.
+    if (!message.reply?.startsWith(`_INBOX.${team}.${agent}.`)) {
       return this.#warnOnce(
         'elsewhere',
         `A question of ${team}/${agent} wants its answer elsewhere than in its _INBOX.${team}.${agent}: it gets none`,
       );
     }
-    const question = readQuestion(
-      (name) => message.headers?.get(name) || undefined,
-      longestMs ?? LONGEST_MS,
-    );
+    const header = headersOf(message);
     const { length } = message.data;
-    if (this.#pending.size >= maxPending || this.#bytes + length > maxPendingBytes) {
+    const isCounted = count.take(undefined);
+    if (!isCounted || !bytes.take(undefined, length)) {
+      if (isCounted) count.give(undefined);
       const error = 'The server has as many questions as it can hold: ask again, or start another';
       return this.#respond(message, { status: 503, body: JSON.stringify({ error }) });
     }
-    this.#bytes += length;
-    const work = this.#answer(message, question, `${team}/${agent}`).finally(() => {
-      this.#bytes -= length;
-      this.#pending.delete(work);
-    });
+    const from = `${team}/${agent}`;
+    const work = answer({ message, header, from })
+      .then((reply) => this.#respond(message, reply))
+      .catch((error: unknown) =>
+        this.options.onWarn(`A question of ${from} got no answer: ${errorMessage(error)}`),
+      )
+      .finally(() => {
+        count.give(undefined);
+        bytes.give(undefined, length);
+        this.#pending.delete(work);
+      });
     this.#pending.add(work);
   }
 
-  async #answer(message: Msg, question: Question, asker: string): Promise<void> {
+  async #askHooks({ message, header, from }: Put): Promise<Reply> {
+    const { answers, longestMs = LONGEST_MS } = this.options;
+    const question = readQuestion(header, longestMs);
     const text = this.#decode(message.data);
-    if (text === undefined) {
-      const body = JSON.stringify({ error: 'The question is no UTF-8' });
-      return this.#respond(message, { status: 400, body });
-    }
-    const format = message.headers?.get(HEADERS.format) === 'claude' ? 'claude' : 'own';
-    try {
-      const reply = await this.options.answers.answer({ format, text, question, asker });
-      this.#respond(message, reply);
-    } catch (error) {
-      this.options.onWarn?.(`A question of ${asker} got no answer: ${errorMessage(error)}`);
-    }
+    if (text === undefined) return { status: 400, body: '{"error":"The question is no UTF-8"}' };
+    const format = header(HEADERS.format) === 'claude' ? 'claude' : 'own';
+    return answers.answer({ format, text, question, asker: from });
+  }
+
+  async #askPeople({ message, header, from }: Put): Promise<PutReply> {
+    const { board } = this.options;
+    if (!board) throw new Error('there is no board of questions');
+    return answerQuestion(board, { from, body: message.string(), header });
   }
 
   #warnOnce(why: 'elsewhere' | 'unreadable', message: string): void {
-    if (!this.#warned.has(why)) this.options.onWarn?.(message);
+    if (!this.#warned.has(why)) this.options.onWarn(message);
     this.#warned.add(why);
   }
 
@@ -164,8 +241,8 @@ class Door {
   }
 
   /** What cannot be sent now is no answer: its asker has lost the connection, too. */
-  #respond(message: Msg, reply: Reply): void {
-    if (!this.isUp()) return;
+  #respond(message: Msg, reply: PutReply): void {
+    if (!this.isConnected()) return;
     const max = this.#connection?.info?.max_payload ?? 1024 * 1024;
     const { status, body } = fitAnswer(reply, max - HEADER_ROOM);
     const headers = this.#newHeaders();
@@ -174,8 +251,49 @@ class Door {
   }
 }
 
-/** Ms. */
-const LONGEST_MS = 600_000;
+/** @throws Error where what it has as headers are none */
+function headersOf({ headers }: Msg) {
+  return (name: string) => headers?.get(name) || undefined;
+}
 
-/** What the headers of an answer may take, in bytes. */
-const HEADER_ROOM = 512;
+/**
+ * Makes an answer fit into a message. Of one that does not fit a block or a stop is kept, with its reason, as with
+ * these the rest has no effect.
+ *
+ * @returns the answer itself where it fits; status 500 for one that needs all that it says
+ */
+function fitAnswer(answer: PutReply, maxBytes: number): PutReply {
+  const bytes = Buffer.byteLength(answer.body);
+  if (bytes <= maxBytes) return answer;
+  const kept = answer.status === 200 ? coreOf(answer.body) : undefined;
+  const body = kept && JSON.stringify(kept);
+  if (body !== undefined && Buffer.byteLength(body) <= maxBytes) return { status: 200, body };
+  const error = `The answer has ${bytes} bytes, and NATS takes ${maxBytes}: raise max_payload of nats-server, or have hooks say less`;
+  return { status: 500, body: JSON.stringify({ error }) };
+}
+
+function coreOf(body: string): object | undefined {
+  const said: unknown = JSON.parse(body);
+  if (!isRecord(said) || !(denies(said) || stops(said))) return undefined;
+  const { hookSpecificOutput: specific } = said;
+  const permission = isRecord(specific) ? specific['decision'] : undefined;
+  const isDenied = isRecord(permission) && permission['behavior'] === 'deny';
+  return withMarkOf(said, {
+    ...pick(said, ['decision', 'continue', 'reason', 'stopReason']),
+    ...(isRecord(specific) && {
+      hookSpecificOutput: {
+        ...pick(specific, ['hookEventName', 'permissionDecision', 'permissionDecisionReason']),
+        ...(isDenied && { decision: pick(permission, ['behavior', 'message', 'interrupt']) }),
+      },
+    }),
+  });
+}
+
+function pick(from: Readonly<Record<string, unknown>>, keys: readonly string[]): object {
+  const given = keys.filter((key) => from[key] !== undefined);
+  return Object.fromEntries(given.map((key) => [key, cut(from[key])]));
+}
+
+function cut(value: unknown): unknown {
+  return typeof value === 'string' ? value.slice(0, MAX_HOOK_TEXT) : value;
+}

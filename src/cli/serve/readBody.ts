@@ -1,76 +1,78 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { Quota } from './quota.js';
 
-/** Why there is no body. */
-export type NoBody = 'too_large' | 'no_room' | 'broken' | 'no_text';
-
-type Body = { readonly text: string } | { readonly why: NoBody };
+/** A body; or the answer of HTTP to one that was not read to its end, and that nobody should read on. */
+export type Body =
+  | { readonly text: string }
+  | { readonly status: 400 | 413 | 503; readonly error: string }
+  /** Its sender has gone. */
+  | 'broken';
 
 /**
  * Reads bodies, whose bytes are limited for each and for all that are read at a time. Of these one sender gets no more
  * than half, so that others are heard whatever it sends, and however slowly.
  */
 export class BodyReader {
-  #held = 0;
-  readonly #heldOf = new Map<string, number>();
+  readonly #held: Quota;
 
   /**
    * @param maxBytes of one body
-   * @param maxHeld of all together
+   * @param atATime bodies of this size that are read
+   * @param option of the command line that says how large they may be
    */
   constructor(
     private readonly maxBytes: number,
-    private readonly maxHeld: number,
-  ) {}
+    atATime: number,
+    private readonly option?: string,
+  ) {
+    const all = atATime * maxBytes;
+    this.#held = new Quota(all, all / 2);
+  }
 
-  /**
-   * @param from who sends it, where that is known
-   * @returns `{ text }`; or why it was not read to its end, and nobody should read on
-   */
+  /** @param from who sends it, where that is known */
   read(request: IncomingMessage, from: string | undefined): Promise<Body> {
     const announced = Number(request.headers['content-length'] ?? 0);
-    if (announced > this.maxBytes) return Promise.resolve({ why: 'too_large' });
+    if (announced > this.maxBytes) return Promise.resolve(this.#tooLarge());
     const chunks: Buffer[] = [];
-    let size = 0;
+    let [size, held] = [0, 0];
     return new Promise((resolve) => {
       const end = (result: Body) => {
-        this.#hold(-size, from);
-        size = 0;
+        this.#held.give(from, held);
+        held = 0;
         chunks.length = 0;
         request.off('data', take);
         resolve(result);
       };
       const take = (chunk: Buffer) => {
         size += chunk.length;
-        this.#hold(chunk.length, from);
         chunks.push(chunk);
-        if (size > this.maxBytes) end({ why: 'too_large' });
-        else if (this.#isOver(from)) end({ why: 'no_room' });
+        if (size > this.maxBytes) end(this.#tooLarge());
+        else if (this.#held.take(from, chunk.length)) held += chunk.length;
+        else end(NO_ROOM);
       };
       request.on('data', take);
       request.once('end', () => end(textOf(chunks)));
       // Also after the end, where it has no effect any more.
-      request.once('close', () => end({ why: 'broken' }));
+      request.once('close', () => end('broken'));
     });
   }
 
-  #hold(bytes: number, from: string | undefined): void {
-    this.#held += bytes;
-    if (from === undefined) return;
-    const own = (this.#heldOf.get(from) ?? 0) + bytes;
-    if (own > 0) this.#heldOf.set(from, own);
-    else this.#heldOf.delete(from);
-  }
-
-  #isOver(from: string | undefined): boolean {
-    const own = (from !== undefined && this.#heldOf.get(from)) || 0;
-    return this.#held > this.maxHeld || own > this.maxHeld / 2;
+  #tooLarge(): Body {
+    const option = this.option === undefined ? '' : ` (${this.option})`;
+    return { status: 413, error: `The body is larger than ${this.maxBytes} bytes${option}` };
   }
 }
+
+const NO_ROOM: Body = {
+  status: 503,
+  error: 'Too many large bodies are on their way: ask again',
+};
 
 /** Another text would be put to hooks than the tool gets, where bytes that are none were replaced. */
 function textOf(chunks: readonly Buffer[]): Body {
   const [first = Buffer.alloc(0), ...more] = chunks;
   const bytes = more.length === 0 ? first : Buffer.concat(chunks);
-  return isUtf8(bytes) ? { text: bytes.toString() } : { why: 'no_text' };
+  if (isUtf8(bytes)) return { text: bytes.toString() };
+  return { status: 400, error: 'The body is not UTF-8' };
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Config } from '../../config/config.js';
 import { isFault } from '../../hooks/givenHooks.js';
 import { errorMessage } from '../../util/errorMessage.js';
@@ -8,7 +9,14 @@ import { withTrace } from '../shared/withTrace.js';
 import { openWorkspace, type Workspace } from '../shared/workspace.js';
 import { whyHooksAreOff } from '../shared/hookColumns.js';
 import { PolicyAnswers, type Refusal } from './answers.js';
-import { FleetDoors, readFleet, recordOf, type Fleet, type FleetOptions } from './fleetDoors.js';
+import {
+  openFleet,
+  readFleet,
+  recordOf,
+  routesOf,
+  type Fleet,
+  type FleetOptions,
+} from './fleetDoors.js';
 import { openHttpDoor } from './httpDoor.js';
 import { readListening, type Listening, type ListeningOptions } from './listening.js';
 import { openMetrics } from './metrics.js';
@@ -77,10 +85,8 @@ async function listen(
 ): Promise<number> {
   const notices = new Notices();
   const metrics = await openMetrics(() => answers.inFlight);
-  const doors = await FleetDoors.open(fleet, notices);
   const answers = new PolicyAnswers({
     config,
-    ...(doors.shared && { shared: doors.shared }),
     maxConcurrent,
     longestMs: LONGEST_MS,
     onAnswered: metrics.answered,
@@ -91,10 +97,11 @@ async function listen(
     onLost: (what) => notices.tell('note', 'lost', what),
   });
   const interruption = watchInterruption();
+  let nats: Awaited<ReturnType<typeof openFleet>> = {};
   const limits = { maxBody: maxBody * 1024 * 1024, longestMs: LONGEST_MS };
   try {
-    await doors.answerWith(answers);
-    const approvals = doors.routes(listening);
+    nats = await openFleet(fleet, answers, notices);
+    const approvals = routesOf(fleet, listening, nats.board, notices);
     const door = await openHttpDoor({
       ...listening,
       ...limits,
@@ -104,16 +111,17 @@ async function listen(
       approvals,
     });
     printLine(`hookstack serve: listening on ${door.url}`);
-    await aborted(interruption.signal);
+    const { signal } = interruption;
+    if (!signal.aborted) await once(signal, 'abort');
     printNotice(
       'note',
-      `${errorMessage(interruption.signal.reason)}: no more questions are taken, and ${plural(answers.inFlight, 'question')} in flight ${answers.inFlight === 1 ? 'has' : 'have'} ${DRAIN_MS / 1000} s`,
+      `${errorMessage(signal.reason)}: no more questions are taken, and ${plural(answers.inFlight, 'question')} in flight ${answers.inFlight === 1 ? 'has' : 'have'} ${DRAIN_MS / 1000} s`,
     );
-    await Promise.all([doors.close(), answers.drain(DRAIN_MS)]);
+    await Promise.all([nats.door?.close(), answers.drain(DRAIN_MS)]);
     await door.close();
     return 0;
   } finally {
-    await doors.close();
+    await nats.door?.close();
     interruption.dispose();
   }
 }
@@ -126,11 +134,4 @@ function tellRefusal(notices: Notices, refusal: Refusal, maxConcurrent: number):
   };
   const text = told[refusal];
   if (text !== undefined) notices.tell('warning', refusal, text);
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -10,6 +10,7 @@ import {
   withinMs,
   type TlsFiles,
 } from '../../fleet/natsConnection.js';
+import { every, retry } from '../../fleet/retry.js';
 import { withoutSecret } from '../../fleet/secret.js';
 
 export interface SteadyNatsOptions extends TlsFiles {
@@ -48,19 +49,17 @@ export class SteadyNats {
    */
   static async open(options: SteadyNatsOptions): Promise<SteadyNats> {
     const steady = new SteadyNats(options);
-    const failure = await steady.#attempt();
-    if (failure !== undefined && !isAbsence(failure)) throw steady.#explained(failure);
-    if (failure !== undefined) void steady.#keepTrying(failure);
+    try {
+      await steady.#attempt();
+    } catch (error) {
+      if (!isAbsence(error)) throw steady.#explained(error);
+      void steady.#keepTrying(error);
+    }
     return steady;
   }
 
   get isUp(): boolean {
     return this.#isUp;
-  }
-
-  /** What there is, also while it is lost; none before the first. */
-  get connection(): NatsConnection | undefined {
-    return this.#connection;
   }
 
   /** Sends what is waiting to be sent, and ends the connection. */
@@ -74,42 +73,41 @@ export class SteadyNats {
     await connection?.close();
   }
 
-  /** @returns why there is no connection */
-  async #attempt(): Promise<unknown> {
-    const { url, secret, name, onOpen, caFile, certFile, keyFile } = this.options;
-    let connection: NatsConnection | undefined;
+  async #attempt(): Promise<void> {
+    const { url, onOpen, ...options } = this.options;
+    const address = parseNatsServer(url);
+    const connection = await connectNats({ ...options, address, isSteady: true });
     try {
-      const address = parseNatsServer(url);
-      const tls = { caFile, certFile, keyFile };
-      connection = await connectNats({ address, secret, name, isSteady: true, ...tls });
-      if (this.#closing.signal.aborted) {
-        await connection.close();
-        return undefined;
-      }
+      this.#closing.signal.throwIfAborted();
       this.#connection = connection;
       this.#isUp = true;
       void this.#watch(connection);
       await onOpen(connection);
-      return undefined;
     } catch (error) {
       this.#isUp = false;
       this.#connection = undefined;
-      await connection?.close();
-      return error;
+      await connection.close();
+      throw error;
     }
   }
 
   async #keepTrying(first: unknown): Promise<void> {
+    const { onWarn } = this.options;
+    const { signal } = this.#closing;
     let said: string | undefined;
-    for (let failure = first; failure !== undefined; failure = await this.#attempt()) {
-      const { message } = this.#explained(failure);
-      if (message !== said) this.options.onWarn(`${message}; it is tried again and again`);
+    const onFailure = (error: unknown) => {
+      const { message } = this.#explained(error);
+      if (message !== said) onWarn(`${message}; it is tried again and again`);
       said = message;
-      const { signal } = this.#closing;
-      await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) return;
+    };
+    onFailure(first);
+    try {
+      await sleep(RETRY_MS, undefined, { signal });
+      await retry(() => this.#attempt(), { pauses: every(RETRY_MS), signal, onFailure });
+      onWarn(`NATS at ${this.#server} is there now`);
+    } catch {
+      // It was closed meanwhile.
     }
-    if (this.#isUp) this.options.onWarn(`NATS at ${this.#server} is there now`);
   }
 
   async #watch(connection: NatsConnection): Promise<void> {

@@ -1,6 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Option } from 'commander';
 import { parseNatsServer } from '../../fleet/address.js';
+import type { TlsFiles } from '../../fleet/question.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { UsageError } from './usageError.js';
 
@@ -11,6 +12,11 @@ export interface NatsServerOptions {
   readonly natsCa?: string;
   readonly natsCert?: string;
   readonly natsKey?: string;
+}
+
+/** What settings call them. */
+export function tlsOf({ natsCa, natsCert, natsKey }: NatsServerOptions): TlsFiles {
+  return { caFile: natsCa, certFile: natsCert, keyFile: natsKey };
 }
 
 /** Whom to believe at NATS, and who one is. */
@@ -32,7 +38,7 @@ export const natsServerOptions = [
  * @throws UsageError where they are wrong, or there is no connection within 5 seconds
  */
 export async function connectNatsServer(
-  { nats = '', tokenFile, natsCa, natsCert, natsKey }: NatsServerOptions,
+  { nats = '', tokenFile, ...files }: NatsServerOptions,
   name: string,
 ): Promise<NatsConnection> {
   const address = readServer(nats);
@@ -42,8 +48,7 @@ export async function connectNatsServer(
   let secret: string | undefined;
   try {
     secret = await readSecret({ tokenFile });
-    const tls = { caFile: natsCa, certFile: natsCert, keyFile: natsKey };
-    return await connectNats({ address, secret, name, ...tls });
+    return await connectNats({ address, secret, name, ...tlsOf(files) });
   } catch (cause) {
     const why = withoutSecret(whyNotConnected(cause, address.server), secret);
     const advice = natsAdvice(cause) === undefined ? `; ${LOOK}` : '';

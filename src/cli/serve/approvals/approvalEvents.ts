@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { beginStream, send } from './approvalReplies.js';
+import { beginStream, send } from '../respond.js';
 import { show, viewOf } from './approvalView.js';
-import type { ApprovalBoard } from './approvalBoard.js';
-import type { ApproverSession } from './approverSessions.js';
+import type { KvBoard } from './kvBoard.js';
 import type { OpenQuestion } from './openQuestions.js';
-import type { ShownQuestions } from './shownQuestions.js';
+import type { ApproverSession, ShownQuestions } from './signIn.js';
 import type { StoredOver } from './storedQuestion.js';
 
 const MAX_PAGES = 100;
@@ -17,7 +16,7 @@ const MAX_BEHIND = 16 * 1024 * 1024;
 export class ApprovalEvents {
   readonly #pages = new Set<Page>();
 
-  constructor(private readonly board: ApprovalBoard) {}
+  constructor(private readonly board: KvBoard) {}
 
   /** Until the session ends. */
   open(response: ServerResponse, { over: { signal }, shown }: ApproverSession): void {

@@ -2,29 +2,29 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { APPROVALS_PATH, MAX_QUESTION_BYTES } from '../../../fleet/approvalEnvelope.js';
 import type { Approval } from '../../../protocol/approval.js';
 import { expecting, objectOf, oneOf, positiveCount, text } from '../../../util/checks.js';
+import { hashOf, styleOf } from '../../shared/page/pageParts.js';
 import { ApprovalEvents } from './approvalEvents.js';
 import { show } from './approvalView.js';
 import { answerQuestion } from './approvalQuestions.js';
-import type { ApproverSession } from './approverSessions.js';
-import type { ApprovalBoard, Counted } from './approvalBoard.js';
-import {
-  isJson,
-  JSON_ONLY,
-  readSaid,
-  refuseBody,
-  send,
-  write,
-  wrongMethod,
-} from './approvalReplies.js';
-import { headerOf } from '../httpServer.js';
+import type { Counted, KvBoard } from './kvBoard.js';
 import { BodyReader } from '../readBody.js';
-import { renderApprovals } from './renderApprovals.js';
-import type { ShownAs } from './shownQuestions.js';
-import { PAGE, pageSession, SignIn, type Approvers, type SignInOptions } from './signIn.js';
+import { headerOf, readJson, readSaid, send, write, wrongMethod } from '../respond.js';
+import behaviour from './page/page.js?raw';
+import ownStyle from './page/page.css?raw';
+import template from './page/page.html?raw';
+import {
+  PAGE,
+  pageSession,
+  SignIn,
+  type ApproverSession,
+  type Approvers,
+  type ShownAs,
+  type SignInOptions,
+} from './signIn.js';
 
 export interface ApprovalRoutesOptions extends SignInOptions {
   /** Where questions wait; without one nobody can be asked. */
-  readonly board: ApprovalBoard | undefined;
+  readonly board: KvBoard | undefined;
   /** Without it nobody can sign in. */
   readonly approvers: Approvers | undefined;
   /** Who asks, as the credentials of the request say: `team/agent`; `undefined` where they say nothing. */
@@ -85,11 +85,11 @@ export function approvalRoutes(
 class Routes {
   readonly #signIn: SignIn;
   readonly #events: ApprovalEvents;
-  readonly #answers = new BodyReader(MAX_ANSWER_BYTES, 64 * MAX_ANSWER_BYTES);
-  readonly #questions = new BodyReader(MAX_QUESTION_BYTES, 16 * MAX_QUESTION_BYTES);
+  readonly #answers = new BodyReader(MAX_ANSWER_BYTES, 64);
+  readonly #questions = new BodyReader(MAX_QUESTION_BYTES, 16);
 
   constructor(
-    private readonly board: ApprovalBoard,
+    private readonly board: KvBoard,
     private readonly options: ApprovalRoutesOptions,
   ) {
     this.#signIn = new SignIn(options);
@@ -99,14 +99,13 @@ class Routes {
   /** A question of an agent. */
   async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.method !== 'POST') return wrongMethod(response, 'POST');
-    if (!isJson(request)) return send(response, 415, { error: JSON_ONLY });
     const from = this.options.askerOf(request);
     if (from === undefined)
       return send(response, 401, { error: 'It is not known who asks: send a token' });
-    const body = await this.#questions.read(request, from);
-    if ('why' in body) return refuseBody(response, body.why);
+    const body = await readJson(request, response, this.#questions, from);
+    if (body === undefined) return;
     const header = (name: string) => headerOf(request, name);
-    const reply = await answerQuestion(this.board, { from, body: body.text, header });
+    const reply = await answerQuestion(this.board, { from, body, header });
     write(response, reply.status, reply.body);
   }
 
@@ -119,10 +118,9 @@ class Routes {
     const { method } = request;
     if (path === '' || path === '/') {
       if (method !== 'GET' && method !== 'HEAD') return wrongMethod(response, 'GET');
-      const { html, policy } = renderApprovals();
-      return write(response, 200, html, {
+      return write(response, 200, DOCUMENT.html, {
         'Content-Type': 'text/html; charset=utf-8',
-        'Content-Security-Policy': policy,
+        'Content-Security-Policy': DOCUMENT.policy,
       });
     }
     if (path === '/sign-in') return this.#signIn.begin(request, response, approvers);
@@ -181,4 +179,24 @@ const REPLIES = {
   late: { status: 410, error: 'too late: its time is over, and the answer was no' },
   withdrawn: { status: 410, error: 'the agent has taken its question back' },
   unknown: { status: 404, error: 'there is no such question' },
+};
+
+const style = styleOf(ownStyle);
+
+/** Loads nothing from elsewhere, and runs no script but its own. What it shows comes later, as data. */
+const DOCUMENT = {
+  html: template
+    .replace('<!-- style -->', () => `<style>${style}</style>`)
+    .replace('<!-- script -->', () => `<script type="module">${behaviour}</script>`),
+  policy: [
+    "default-src 'none'",
+    `script-src '${hashOf(behaviour)}'`,
+    `style-src '${hashOf(style)}'`,
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; '),
 };

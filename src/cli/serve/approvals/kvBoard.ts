@@ -1,14 +1,16 @@
-import { setMaxListeners } from 'node:events';
+import { randomUUID } from 'node:crypto';
+import { EventEmitter, once, setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KV, KvEntry, KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { MAX_QUESTION_BYTES } from '../../../fleet/approvalEnvelope.js';
+import { loadPackage } from '../../../fleet/natsConnection.js';
+import { every, retry } from '../../../fleet/retry.js';
 import type { Approval } from '../../../protocol/approval.js';
 import { errorMessage } from '../../../util/errorMessage.js';
-import type { ApprovalBoard, BoardListener, Counted, Outcome, Posed } from './approvalBoard.js';
 import { whyUnreadable } from './approvalView.js';
-import { openBucket } from './approvalBucket.js';
-import { NatsClock } from './natsClock.js';
-import { OpenQuestions, type OpenQuestion } from './openQuestions.js';
+import { Quota } from '../quota.js';
+import { MAX_OPEN_OF_ONE, OpenQuestions, type OpenQuestion } from './openQuestions.js';
 import {
   approvalOf,
   digestOf,
@@ -17,6 +19,7 @@ import {
   lineOf,
   overOf,
   readStored,
+  type KeptRequest,
   type Stored,
   type StoredOpen,
   type StoredOver,
@@ -31,6 +34,38 @@ export interface KvBoardOptions {
   readonly log?: (line: string) => void;
 }
 
+/** A question on its way to the board. */
+export interface Posed {
+  /** Who asks, as his credentials say. */
+  readonly from: string;
+  readonly request: KeptRequest;
+  /** Ms that a person has, from now. */
+  readonly timeoutMs: number;
+  /** Ms after which who asks wants to hear that it is still open. */
+  readonly waitMs: number;
+}
+
+/** What came of a question, for now. */
+export type Outcome =
+  | { readonly kind: 'approval'; readonly approval: Approval }
+  | { readonly kind: 'open' }
+  | { readonly kind: 'full' | 'taken' }
+  /** Nobody could read it. `why` ends a sentence about it. */
+  | { readonly kind: 'unreadable'; readonly why: string };
+
+/** What came of an answer. `by` says who was first. */
+export type Counted =
+  | { readonly kind: 'counts' }
+  | { readonly kind: 'unknown' | 'late' | 'withdrawn' }
+  | { readonly kind: 'answered'; readonly by: string };
+
+/** Tells of a question that appears, and of one that is over. */
+export type BoardListener = (
+  key: string,
+  question: OpenQuestion | undefined,
+  over?: StoredOver,
+) => void;
+
 /** What stands on the board under a key. */
 interface Placed {
   readonly stored: Stored;
@@ -38,6 +73,8 @@ interface Placed {
 }
 
 const DEFAULT_LONGEST_MS = 24 * 3_600_000;
+/** Requests of one who asks that wait at a time: each of its questions, and once more where a connection was lost. */
+const MAX_WAITING_OF_ONE = 2 * MAX_OPEN_OF_ONE;
 const RETRY_MS = 500;
 /** Ms that it takes to end a question whose time is over. */
 const LAPSE_MS = 500;
@@ -45,60 +82,83 @@ const LAPSE_MS = 500;
 const WRONG_REVISION = new Set<unknown>([10071, 10164]);
 
 /** Questions in a key-value bucket of NATS, which all servers read, live. */
-export class KvBoard implements ApprovalBoard {
+export class KvBoard {
   readonly #open: OpenQuestions;
+  /** Emits the key of a question that is over, with how it has ended; with nothing where its entry is gone. */
+  readonly #ends = new EventEmitter().setMaxListeners(0);
+  readonly #waiting = new Quota(Infinity, MAX_WAITING_OF_ONE);
   readonly #listeners = new Set<BoardListener>();
   readonly #closing = new AbortController();
   readonly #clock = new NatsClock();
+  readonly #longestMs: number;
+  readonly #log: (line: string) => void;
+  #bucket: KV | undefined;
   #stopWatch: (() => void) | undefined;
 
-  /** @throws Error where the bucket cannot be used */
-  static async open(nc: NatsConnection, options: KvBoardOptions = {}): Promise<KvBoard> {
-    const longestMs = options.longestMs ?? DEFAULT_LONGEST_MS;
-    const kv = await openBucket(nc, longestMs);
-    const board = new KvBoard(kv, longestMs, options.log ?? (() => undefined), options.newInMinute);
-    await board.#clock.set(kv);
-    await board.#watch();
-    return board;
-  }
-
-  private constructor(
-    private readonly kv: KV,
-    private readonly longestMs: number,
-    private readonly log: (line: string) => void,
-    newInMinute: number | undefined,
-  ) {
+  constructor({ longestMs, log, newInMinute }: KvBoardOptions = {}) {
+    this.#longestMs = longestMs ?? DEFAULT_LONGEST_MS;
+    this.#log = log ?? (() => undefined);
     // One for each that waits.
     setMaxListeners(0, this.#closing.signal);
     const onLapse = (key: string) => void this.#expire(key).catch(() => undefined);
     this.#open = new OpenQuestions(onLapse, newInMinute);
   }
 
+  /**
+   * Opens the bucket. Until then nothing can be asked or answered. Idempotent.
+   *
+   * @throws Error where it cannot be used
+   */
+  async begin(nc: NatsConnection): Promise<void> {
+    if (this.#stopWatch) return;
+    this.#bucket = await openBucket(nc, this.#longestMs);
+    await this.#clock.set(this.#bucket);
+    await this.#watch();
+  }
+
+  get #kv(): KV {
+    if (this.#bucket) return this.#bucket;
+    throw new Error('NATS, or its JetStream, is not there yet');
+  }
+
+  /** Puts a question, or asks how the same one stands. Rejects where the board cannot be reached. */
   async ask({ from, request, timeoutMs, waitMs }: Posed): Promise<Outcome> {
     const key = keyOf(from, request.id);
     const digest = digestOf(request);
-    const expiresInMs = Math.round(Math.min(timeoutMs, this.longestMs));
+    const expiresInMs = Math.round(Math.min(timeoutMs, this.#longestMs));
+    if (!this.#waiting.take(from)) return { kind: 'full' };
+    const enough = new AbortController();
+    const signal = AbortSignal.any([this.#closing.signal, enough.signal]);
     // Before it is put, so that no answer is missed.
-    const waiting = this.#open.wait(key, from, this.#closing.signal);
-    if (!waiting) return { kind: 'full' };
+    const end = once(this.#ends, key, { signal }).catch(() => []);
+    let timer: NodeJS.Timeout | undefined;
     try {
       const put = await this.#put(key, { state: 'open', from, digest, expiresInMs, request });
       if ('kind' in put) return put;
       if (put.stored.digest !== digest) return { kind: 'taken' };
       if (put.stored.state !== 'open') return outcomeOf(put.stored);
       const left = this.#clock.leftOf(put.created, put.stored.expiresInMs);
-      const over =
-        left > 0 ? await waiting.over(Math.min(waitMs, left + LAPSE_MS)) : await this.#expire(key);
-      return over ? outcomeOf(over) : { kind: 'open' };
+      if (left <= 0) return outcomeOf(await this.#expire(key));
+      timer = setTimeout(() => enough.abort(), Math.min(waitMs, left + LAPSE_MS));
+      const [over] = (await end) as [over?: StoredOver];
+      return outcomeOf(over);
     } finally {
-      waiting.end();
+      clearTimeout(timer);
+      enough.abort();
+      this.#waiting.give(from);
     }
   }
 
+  /** Takes a question of one's own back. */
   async takeBack(from: string, id: string): Promise<void> {
     await this.#end(keyOf(from, id), (stored) => overOf(stored, 'withdrawn'));
   }
 
+  /**
+   * Counts once, over all servers.
+   *
+   * @param revision of the question that the person has seen
+   */
   async answer(
     key: string,
     revision: number,
@@ -121,11 +181,13 @@ export class KvBoard implements ApprovalBoard {
     return this.#open.list();
   }
 
+  /** @returns ends it */
   listen(listener: BoardListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
+  /** Whoever waits here is told to ask another server. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#stopWatch?.();
@@ -140,7 +202,7 @@ export class KvBoard implements ApprovalBoard {
     try {
       const why = whyUnreadable(question);
       if (why !== undefined) return { kind: 'unreadable', why };
-      await this.kv.create(key, JSON.stringify(question));
+      await this.#kv.create(key, JSON.stringify(question));
       // The time counts from here.
       return { stored: question, created: new Date(this.#clock.now()) };
     } catch (error) {
@@ -148,7 +210,7 @@ export class KvBoard implements ApprovalBoard {
     } finally {
       release();
     }
-    const entry = await this.kv.get(key);
+    const entry = await this.#kv.get(key);
     const stored = entry && readStored(entry.string());
     if (!stored) throw new Error('the entry of the question cannot be read');
     return { stored, created: entry.created };
@@ -168,51 +230,46 @@ export class KvBoard implements ApprovalBoard {
    * @returns how it has ended; `undefined` where it is unknown, or open
    */
   async #end(key: string, how: (stored: StoredOpen, entry: KvEntry) => StoredOver | undefined) {
-    const entry = await this.kv.get(key);
+    const entry = await this.#kv.get(key);
     const stored = entry && readStored(entry.string());
     if (!entry || !stored) return undefined;
     if (stored.state !== 'open') return { over: stored, isOwn: false };
     const over = how(stored, entry);
     if (!over) return undefined;
     try {
-      await this.kv.update(key, JSON.stringify(over), entry.revision);
+      await this.#kv.update(key, JSON.stringify(over), entry.revision);
     } catch (error) {
       if (!isConflict(error)) throw error;
-      const first = await this.kv.get(key);
+      const first = await this.#kv.get(key);
       const said = first && readStored(first.string());
       if (!said || said.state === 'open') return undefined;
       // Where the word that it was stored got lost, it is one's own.
       if (said.writer !== over.writer) return { over: said, isOwn: false };
     }
-    this.log(lineOf(over));
+    this.#log(lineOf(over));
     return { over, isOwn: true };
   }
 
   async #watch(): Promise<void> {
-    const entries = await this.kv.watch();
+    const entries = await this.#kv.watch();
     this.#stopWatch = () => entries.stop();
     const read = async () => {
       try {
         for await (const entry of entries) this.#take(entry);
       } catch (error) {
-        this.log(`the board of questions is read anew: ${errorMessage(error)}`);
+        this.#log(`the board of questions is read anew: ${errorMessage(error)}`);
       }
-      await this.#watchAgain();
+      const { signal } = this.#closing;
+      await sleep(RETRY_MS, undefined, { signal, ref: false });
+      await retry(() => this.#watchAgain(), { pauses: every(RETRY_MS), signal, ref: false });
     };
-    void read();
+    read().catch(() => undefined);
   }
 
+  /** While there is no connection, who asks or answers is told. */
   async #watchAgain(): Promise<void> {
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
-      try {
-        await sleep(RETRY_MS, undefined, { signal, ref: false });
-        await this.#clock.set(this.kv);
-        return await this.#watch();
-      } catch {
-        // There is no connection yet; who asks or answers meanwhile is told.
-      }
-    }
+    await this.#clock.set(this.#kv);
+    await this.#watch();
   }
 
   #take(entry: KvWatchEntry): void {
@@ -227,7 +284,8 @@ export class KvBoard implements ApprovalBoard {
       this.#open.add(question);
       this.#tell(key, question);
     } else {
-      this.#open.remove(key, stored);
+      this.#open.remove(key);
+      this.#ends.emit(key, stored);
       this.#tell(key, undefined, stored);
     }
   }
@@ -241,6 +299,69 @@ function isConflict(error: unknown): boolean {
   return error instanceof Error && 'code' in error && WRONG_REVISION.has(error.code);
 }
 
-function outcomeOf(over: StoredOver): Outcome {
-  return { kind: 'approval', approval: approvalOf(over) };
+function outcomeOf(over: StoredOver | undefined): Outcome {
+  return over ? { kind: 'approval', approval: approvalOf(over) } : { kind: 'open' };
+}
+
+const BUCKET = 'hookstack_approvals';
+/** Ms that an entry is kept beyond the longest wait. */
+const MARGIN_MS = 60_000;
+/** Questions that are over are small, and questions that are open few: see openQuestions.ts. */
+const MAX_BUCKET_BYTES = 64 * 1024 * 1024;
+/** Of several servers that make the bucket in one instant, all but one are refused. */
+const PAUSES_MS = [100, 100, 100, 100];
+
+/**
+ * Opens the bucket of questions, or makes it.
+ *
+ * @param longestMs what it has to keep an entry for, in ms
+ * @throws Error where there is no room for it, or it keeps entries for less
+ */
+async function openBucket(nc: NatsConnection, longestMs: number): Promise<KV> {
+  const { Kvm } = await loadPackage('@nats-io/kv');
+  const make = () =>
+    new Kvm(nc).create(BUCKET, {
+      ttl: longestMs + MARGIN_MS,
+      history: 1,
+      max_bytes: MAX_BUCKET_BYTES,
+      maxValueSize: 2 * MAX_QUESTION_BYTES,
+      // Reads must see what was written.
+      allow_direct: false,
+    });
+  const kv = await retry(make, { pauses: PAUSES_MS });
+  const { ttl } = await kv.status();
+  if (ttl === 0 || ttl >= longestMs) return kv;
+  throw new Error(
+    `the bucket ${BUCKET} keeps entries for ${ttl} ms only, and questions wait up to ${longestMs} ms: remove it (nats kv del ${BUCKET})`,
+  );
+}
+
+/** The clock of NATS. Those of machines may be an hour apart: all servers go by this one. */
+class NatsClock {
+  /** Ms between it and the clock of this process, which no one sets. */
+  #offsetMs = 0;
+
+  /** Reads it, from what a bucket says of an entry that is made for it. */
+  async set(kv: KV): Promise<void> {
+    const key = `clock.${randomUUID()}`;
+    await kv.put(key, '');
+    const entry = await kv.get(key);
+    if (entry) this.#offsetMs = entry.created.getTime() - performance.now();
+    await kv.purge(key);
+  }
+
+  /** Takes note of what happens just now, which is no later than now. */
+  see(created: Date): void {
+    this.#offsetMs = Math.max(this.#offsetMs, created.getTime() - performance.now());
+  }
+
+  /** Ms since 1970. */
+  now(): number {
+    return performance.now() + this.#offsetMs;
+  }
+
+  /** Ms that are left of a length that began then. */
+  leftOf(created: Date, ms: number): number {
+    return created.getTime() + ms - this.now();
+  }
 }

@@ -1,15 +1,11 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MIN_READ_MS } from '../../../protocol/approval.js';
 import { toOneLine } from '../../shared/terminal.js';
+import { LastMinute } from '../quota.js';
 import { BodyReader } from '../readBody.js';
-import { readSaid, send } from './approvalReplies.js';
+import { readSaid, send } from '../respond.js';
 import { show } from './approvalView.js';
-import {
-  ApproverSessions,
-  FailedSignIns,
-  isSameText,
-  type ApproverSession,
-} from './approverSessions.js';
 
 /** Where the page of questions is. */
 export const PAGE = '/approvals';
@@ -33,6 +29,19 @@ export interface SignInOptions {
   readonly log: (line: string) => void;
 }
 
+/** Somebody who is signed in. */
+export interface ApproverSession {
+  readonly id: string;
+  /** Who it is, as the file of approvers says. */
+  readonly name: string;
+  /** A cross-site request cannot know it. */
+  readonly csrf: string;
+  /** What the pages of this session have shown. */
+  readonly shown: ShownQuestions;
+  /** Aborts at the end of the session. */
+  readonly over: AbortController;
+}
+
 /** What a page has to know of its session. */
 export function pageSession({ name, csrf }: ApproverSession) {
   return { name: show(name), csrf, readMs: MIN_READ_MS };
@@ -41,8 +50,8 @@ export function pageSession({ name, csrf }: ApproverSession) {
 /** Lets people in who have a token, and knows which requests are theirs. */
 export class SignIn {
   readonly #sessions = new ApproverSessions();
-  readonly #failed = new FailedSignIns();
-  readonly #bodies = new BodyReader(MAX_SIGN_IN_BYTES, 256 * MAX_SIGN_IN_BYTES);
+  readonly #failed = new LastMinute();
+  readonly #bodies = new BodyReader(MAX_SIGN_IN_BYTES, 256);
 
   constructor(private readonly options: SignInOptions) {}
 
@@ -74,8 +83,11 @@ export class SignIn {
   }
 
   #hasToWait(response: ServerResponse, from: string): boolean {
-    const waitS = this.#failed.waitS(from);
-    if (waitS === undefined) return false;
+    const own = this.#failed.count(from);
+    const all = this.#failed.count();
+    const isOwn = own.times >= MAX_FAILURES_OF_ONE;
+    if (!isOwn && all.times < MAX_FAILURES) return false;
+    const waitS = isOwn ? own.lessInS : all.lessInS;
     const error = `Too many wrong tokens: try again in ${waitS} s`;
     send(response, 429, { error }, { 'Retry-After': String(waitS) });
     return true;
@@ -122,5 +134,104 @@ export class SignIn {
     const secure =
       this.options.isTls || this.options.origin?.startsWith('https:') ? '; Secure' : '';
     return `${this.#cookieName(request)}=${value}; Path=${PAGE}; HttpOnly; SameSite=Strict; Max-Age=${maxAgeS}${secure}`;
+  }
+}
+
+const LIFETIME_MS = 12 * 3_600_000;
+const MAX_SESSIONS = 1000;
+
+/** Who is signed in, in memory: a server that starts anew asks for the token again. */
+class ApproverSessions {
+  readonly #sessions = new Map<string, ApproverSession & { readonly until: number }>();
+
+  constructor(private readonly lifetimeMs = LIFETIME_MS) {}
+
+  get lifetimeS(): number {
+    return Math.floor(this.lifetimeMs / 1000);
+  }
+
+  begin(name: string): ApproverSession {
+    this.#removeOver();
+    const [oldest] = this.#sessions.keys();
+    if (this.#sessions.size >= MAX_SESSIONS && oldest !== undefined) this.end(oldest);
+    const id = randomBytes(32).toString('base64url');
+    const csrf = randomBytes(32).toString('base64url');
+    const until = performance.now() + this.lifetimeMs;
+    const shown = new ShownQuestions();
+    const session = { id, name, csrf, shown, over: new AbortController(), until };
+    this.#sessions.set(id, session);
+    return session;
+  }
+
+  find(id: string | undefined): ApproverSession | undefined {
+    const session = id === undefined ? undefined : this.#sessions.get(id);
+    if (!session || session.until > performance.now()) return session;
+    this.end(session.id);
+    return undefined;
+  }
+
+  end(id: string): void {
+    this.#sessions.get(id)?.over.abort();
+    this.#sessions.delete(id);
+  }
+
+  #removeOver(): void {
+    const now = performance.now();
+    for (const { id, until } of this.#sessions.values()) if (until <= now) this.end(id);
+  }
+}
+
+/** Whether two texts are the same, in a time that says nothing of where they differ. */
+function isSameText(a: string, b: string): boolean {
+  const [one, other] = [Buffer.from(a), Buffer.from(b)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
+
+/** Wrong tokens in a minute. */
+const MAX_FAILURES_OF_ONE = 5;
+/** So many that nobody guesses a token with them, and that somebody with ten machines keeps nobody else out. */
+const MAX_FAILURES = 1000;
+
+/** A question as a page was told it: its entry, and everything that stood there. */
+export interface ShownAs {
+  readonly revision: number;
+  readonly digest: string;
+}
+
+/** Why an answer does not count. */
+interface NotShown {
+  readonly status: number;
+  readonly error: string;
+}
+
+/** More than can be open: who answers too late still hears who was first. */
+const MAX_SHOWN = 1000;
+
+/** What the pages of one person were told, and since when: a yes counts for that, and for nothing else. */
+export class ShownQuestions {
+  readonly #shown = new Map<string, ShownAs & { readonly since: number }>();
+
+  /** @param now a clock in ms */
+  constructor(private readonly now = () => performance.now()) {}
+
+  /** A page has been told it. Another page, or the same after a lost connection, changes nothing. */
+  add(key: string, { revision, digest }: ShownAs): void {
+    const known = this.#shown.get(key);
+    if (known?.revision === revision && known.digest === digest) return;
+    this.#shown.delete(key);
+    this.#shown.set(key, { revision, digest, since: this.now() });
+    const [oldest] = this.#shown.keys();
+    if (this.#shown.size > MAX_SHOWN && oldest !== undefined) this.#shown.delete(oldest);
+  }
+
+  /** Whether it may count is for the page to say as well, which knows when it was in sight, and where. */
+  whyNot(key: string, { revision, digest }: ShownAs): NotShown | undefined {
+    const known = this.#shown.get(key);
+    if (!known) return { status: 404, error: 'no page of yours has shown this question' };
+    if (known.revision !== revision || known.digest !== digest) {
+      return { status: 409, error: 'it is not the question that your page has shown' };
+    }
+    if (this.now() - known.since >= MIN_READ_MS) return undefined;
+    return { status: 425, error: 'it came too soon after the question: read it, and answer again' };
   }
 }

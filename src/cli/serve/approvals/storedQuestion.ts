@@ -1,9 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { NOBODY_ANSWERED } from '../../../fleet/approvalEnvelope.js';
-import { readApproval, type Approval } from '../../../protocol/approval.js';
+import { readApproval, type Approval, type ApprovalRequest } from '../../../protocol/approval.js';
 import { isRecord } from '../../../util/records.js';
 import { toOneLine } from '../../shared/terminal.js';
-import type { KeptRequest } from './readApprovalRequest.js';
+
+/** A question as servers keep it: how long it may take stands beside it. */
+export type KeptRequest = Omit<ApprovalRequest, 'expiresAt'>;
 
 /** A question in the bucket that waits for a person. */
 export interface StoredOpen {

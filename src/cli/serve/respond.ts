@@ -1,8 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isRecord } from '../../../util/records.js';
-import type { BodyReader, NoBody } from '../readBody.js';
-
-export const JSON_ONLY = 'Send application/json, not compressed';
+import { isRecord } from '../../util/records.js';
+import type { BodyReader } from './readBody.js';
 
 /** No page but the own one may show, frame, keep or read what is sent. */
 const GUARDS = {
@@ -14,17 +12,14 @@ const GUARDS = {
   'X-Frame-Options': 'DENY',
 };
 
+/** After it nothing more is read of this connection. */
+export const PARTING = { Connection: 'close' };
+
 export function write(response: ServerResponse, status: number, body: string, headers = {}): void {
   if (response.headersSent || response.destroyed) return;
-  const length = Buffer.byteLength(body);
-  const all = {
-    ...GUARDS,
-    'Content-Type': 'application/json',
-    'Content-Length': length,
-    ...headers,
-  };
-  response.writeHead(status, all);
-  response.end(response.req.method === 'HEAD' ? undefined : body);
+  const length = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) };
+  response.writeHead(status, { ...GUARDS, ...length, ...headers });
+  response.end(body);
 }
 
 export function send(response: ServerResponse, status: number, body: object, headers = {}): void {
@@ -44,53 +39,55 @@ export function wrongMethod(response: ServerResponse, method: string): void {
   send(response, 405, { error: `Only ${method} has a meaning here` }, { Allow: method });
 }
 
+export const JSON_ONLY = 'Send application/json, not compressed';
+
 /** What a form of another page can send is none. */
 export function isJson({ headers }: IncomingMessage): boolean {
   const { 'content-type': type = '', 'content-encoding': encoding } = headers;
   return /^application\/json\s*(?:;|$)/iu.test(type) && encoding === undefined;
 }
 
-export function refuseBody(response: ServerResponse, why: NoBody): void {
-  if (why === 'broken') return;
-  const [status, error] = {
-    too_large: [413, 'The body is too large'] as const,
-    no_room: [503, 'Too many large bodies are on their way: ask again'] as const,
-    no_text: [400, 'The body is not UTF-8'] as const,
-  }[why];
-  // What is still on its way is not read.
-  send(response, status, { error }, { Connection: 'close' });
+/** The value of a header. One that came twice is none. */
+export function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
+  const value = headers[name.toLowerCase()];
+  return typeof value === 'string' ? value : undefined;
 }
 
 /**
- * Reads the JSON object that a person's page sends; `undefined` where it has answered why it cannot.
+ * Reads what is sent as JSON; `undefined` where it has answered why it cannot.
  *
  * @param from who sends it
  */
-export async function readSaid(
+export async function readJson(
   request: IncomingMessage,
   response: ServerResponse,
   bodies: BodyReader,
   from: string,
-): Promise<Record<string, unknown> | undefined> {
+): Promise<string | undefined> {
   if (!isJson(request)) {
     send(response, 415, { error: JSON_ONLY });
     return undefined;
   }
   const body = await bodies.read(request, from);
-  if ('why' in body) {
-    refuseBody(response, body.why);
-    return undefined;
-  }
-  const value = parse(body.text);
-  if (isRecord(value)) return value;
-  send(response, 400, { error: 'The body is no JSON object' });
+  if (body === 'broken') return undefined;
+  if ('text' in body) return body.text;
+  // What is still on its way is not read.
+  send(response, body.status, { error: body.error }, PARTING);
   return undefined;
 }
 
-function parse(text: string): unknown {
+/** Reads the JSON object that a person's page sends, as {@link readJson}. */
+export async function readSaid(
+  ...[request, response, bodies, from]: Parameters<typeof readJson>
+): Promise<Record<string, unknown> | undefined> {
+  const text = await readJson(request, response, bodies, from);
+  if (text === undefined) return undefined;
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    if (isRecord(value)) return value;
   } catch {
-    return undefined;
+    // It is told below.
   }
+  send(response, 400, { error: 'The body is no JSON object' });
+  return undefined;
 }
