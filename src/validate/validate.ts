@@ -38,7 +38,7 @@ export async function validateFiles(
   const groups = files.flatMap(findGroups);
   const checked = { files, groups, hooks: groups.flatMap(findHooks), settings, workingDir };
   const findings = [...problems, ...extensions.problems].map(toFinding);
-  findings.push(...(await applyRules(checked)));
+  findings.push(...applyRules(checked));
   const order = [...sources, ...files.map(({ source }) => source)].map(({ file }) => file);
   return findings.toSorted(
     (a, b) =>
@@ -63,20 +63,17 @@ async function openFile(
   return { source, ...reading, ...(extensionPath !== undefined && { extensionPath }) };
 }
 
-async function applyRules(checked: Checked): Promise<Finding[]> {
-  const found = await Promise.all(
-    Object.entries(rules).map(async ([rule, { severity, check }]) =>
-      (await check(checked)).map(({ file, at, message }) => ({
-        file: file.source.file,
-        ...file.document.locate(at),
-        severity,
-        rule,
-        path: formatPath(at),
-        message,
-      })),
-    ),
+function applyRules(checked: Checked): Finding[] {
+  return Object.entries(rules).flatMap(([rule, { severity, check }]) =>
+    check(checked).map(({ file, at, message }) => ({
+      file: file.source.file,
+      ...file.document.locate(at),
+      severity,
+      rule,
+      path: formatPath(at),
+      message,
+    })),
   );
-  return found.flat();
 }
 
 function toFinding({ file, line, column, path, message, kind }: FileProblem): Finding {
