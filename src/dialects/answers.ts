@@ -11,10 +11,6 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-export function specificFields({ hookSpecificOutput: specific }: Fields): Fields {
-  return recordOf(specific);
-}
-
 /** What stands at a place of an answer: names with dots between them. */
 export function valueAt(said: Fields, place: string): unknown {
   return place.split('.').reduce<unknown>((value, name) => recordOf(value)[name], said);

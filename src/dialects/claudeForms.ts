@@ -7,7 +7,6 @@ import {
   readDecision,
   readReplacement,
   recordOf,
-  specificFields,
   textOf,
   valueAt,
   withoutPlaces,
@@ -38,7 +37,7 @@ export function readPermission(
   _tool?: string,
   { canAsk }: CallFacts = {},
 ): DialectAnswer {
-  const isPutOff = specificFields(said)['permissionDecision'] === 'defer';
+  const isPutOff = recordOf(said['hookSpecificOutput'])['permissionDecision'] === 'defer';
   return isPutOff && !isBlocking(said['decision'])
     ? putOff(said, canAsk)
     : readDecision(said, PERMISSION);
@@ -81,7 +80,7 @@ const WRONG_OUTPUT =
 
 /** A denial may end the agent as well. A decision may also be a word alone, or that of the call. */
 export function readPermissionRequest(said: Fields): DialectAnswer {
-  const { decision } = specificFields(said);
+  const { decision } = recordOf(said['hookSpecificOutput']);
   if ((decision ?? undefined) === undefined) return readDecision(said, ONLY_DECISION);
   const { behavior, message, interrupt, updatedPermissions } = recordOf(decision);
   const isWhole = (behavior ?? undefined) !== undefined;
@@ -106,7 +105,7 @@ const NO_RULES =
 /** Additional context makes the agent go on, as a block does. */
 export function readEnd(said: Fields): DialectAnswer {
   const answer = readCommonFields(said);
-  const { additionalContext, ...specific } = specificFields(said);
+  const { additionalContext, ...specific } = recordOf(said['hookSpecificOutput']);
   const isContext = typeof additionalContext === 'string' && additionalContext.trim() !== '';
   if (!isContext || isBlocking(said['decision']) || said['continue'] === false) return answer;
   return {

@@ -10,18 +10,18 @@ const LINES: Readonly<Record<string, number>> = {
   'src/config': 1040,
   'src/context.ts src/compose.ts src/stack.ts src/middlewareGuard.ts': 730,
   'src/core': 1200,
-  'src/dialects': 2030,
+  'src/dialects': 2025,
   'src/hooks': 2325,
   'src/process': 3800,
-  'src/protocol': 2620,
-  'src/run': 1560,
+  'src/protocol': 2615,
+  'src/run': 1530,
   'src/shell': 270,
   'src/tools src/confirmation-bus': 220,
-  'src/trace': 1120,
+  'src/trace': 1100,
   'src/trust': 1810,
-  'src/util': 1870,
+  'src/util': 1820,
 };
-const ALL = 22_650;
+const ALL = 22_550;
 
 const filesOf = (room: string): string[] =>
   listFiles(...room.split(' ').map((part) => (part.endsWith('.ts') ? part : `${part}/**/*.ts`)));
