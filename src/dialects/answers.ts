@@ -1,4 +1,4 @@
-import { isRecord } from '../util/records.js';
+import { isGiven, isRecord } from '../util/records.js';
 import { isBlocking, rankOf } from '../protocol/hookOutput.js';
 import type { AnswerWords, DialectAnswer, Fields } from './dialect.js';
 
@@ -111,10 +111,6 @@ function reasonFor(decision: unknown, isEarly: boolean, theirs: unknown, early: 
   if (isBlocking(decision)) return isEarly ? (early ?? theirs) : (theirs ?? early);
   const misread = [theirs, early].find((value) => isGiven(value) && typeof value !== 'string');
   return misread ?? (decision === 'ask' ? (theirs ?? early) : undefined);
-}
-
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }
 
 /** Whether something stands where a decision is expected, and is none. */

@@ -34,13 +34,10 @@ export function applyMessages(
  * the SDK to refuse, and hooks do not see it.
  */
 export function toContents(contents: ContentListUnion): Content[] {
-  if (!Array.isArray(contents)) return isEntry(contents) ? [toContent(contents)] : [];
+  if (!Array.isArray(contents))
+    return isEntry(contents) ? toContents([contents] as ContentListUnion) : [];
   if (contents.every((entry) => isContent(entry) || !isEntry(entry))) return contents as Content[];
   return [{ role: 'user', parts: contents.map((part) => toPart(part as PartUnion)) }];
-}
-
-function toContent(content: Content | PartUnion): Content {
-  return isContent(content) ? content : { role: 'user', parts: [toPart(content)] };
 }
 
 function toPart(part: PartUnion): Part {

@@ -11,7 +11,7 @@ import {
   type Check,
   type JsonSchema,
 } from '../util/checks.js';
-import { isRecord } from '../util/records.js';
+import { isGiven, isRecord } from '../util/records.js';
 import { answerText } from './response.js';
 
 /** One text message of a request, as hooks see it. */
@@ -110,16 +110,12 @@ export const sdkResponse = refine(
 );
 
 function isSdkCandidate(candidate: unknown): boolean {
-  if (!isRecord(candidate)) return isAbsent(candidate);
+  if (!isRecord(candidate)) return !isGiven(candidate);
   const { content } = candidate;
-  if (!isRecord(content)) return isAbsent(content);
+  if (!isRecord(content)) return !isGiven(content);
   const { parts } = content;
-  if (!Array.isArray(parts)) return isAbsent(parts);
-  return parts.every((part) => isRecord(part) || isAbsent(part));
-}
-
-function isAbsent(value: unknown): boolean {
-  return value === undefined || value === null;
+  if (!Array.isArray(parts)) return !isGiven(parts);
+  return parts.every((part) => isRecord(part) || !isGiven(part));
 }
 
 /** A list of objects that `accepts`. */

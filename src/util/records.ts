@@ -6,6 +6,11 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Whether there is anything at all. JSON has `null` for nothing. */
+export function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
 /**
  * A shallow merge of what a hook says over what there was: keys of `change` override those of `base`. Of the change,
  * unsafe keys are dropped. The base keeps all of its own, as arguments of a tool may have any name.
