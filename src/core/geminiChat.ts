@@ -216,7 +216,7 @@ function saysSomething(chunk: GenerateContentResponse): boolean {
   return candidatesOf(chunk).some((candidate) => {
     const { finishReason } = candidate;
     if (finishReason !== undefined && finishReason !== 'STOP') return true;
-    return partsOf(candidate).some((part) =>
+    return partsOf(candidate.content).some((part) =>
       isAnswerText(part) ? part.text.trim() !== '' : !part?.thought,
     );
   });

@@ -1,4 +1,4 @@
-import { isRecord } from '../util/records.js';
+import { isGiven, isRecord } from '../util/records.js';
 import { isBlocking, rankOf } from '../protocol/hookOutput.js';
 import type { AnswerWords, DialectAnswer, Fields } from './dialect.js';
 
@@ -9,10 +9,6 @@ export function recordOf(value: unknown): Fields {
 /** A text as it is; `''` for everything else. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
-}
-
-export function specificFields({ hookSpecificOutput: specific }: Fields): Fields {
-  return recordOf(specific);
 }
 
 /** What stands at a place of an answer: names with dots between them. */
@@ -115,10 +111,6 @@ function reasonFor(decision: unknown, isEarly: boolean, theirs: unknown, early: 
   if (isBlocking(decision)) return isEarly ? (early ?? theirs) : (theirs ?? early);
   const misread = [theirs, early].find((value) => isGiven(value) && typeof value !== 'string');
   return misread ?? (decision === 'ask' ? (theirs ?? early) : undefined);
-}
-
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }
 
 /** Whether something stands where a decision is expected, and is none. */

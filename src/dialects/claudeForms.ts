@@ -1,13 +1,12 @@
 import type { CallFacts } from '../protocol/events.js';
 import { isBlocking } from '../protocol/hookOutput.js';
 import { ToolErrorType } from '../tools/tools.js';
-import { isRecord } from '../util/records.js';
+import { isGiven, isRecord } from '../util/records.js';
 import {
   readCommonFields,
   readDecision,
   readReplacement,
   recordOf,
-  specificFields,
   textOf,
   valueAt,
   withoutPlaces,
@@ -38,7 +37,7 @@ export function readPermission(
   _tool?: string,
   { canAsk }: CallFacts = {},
 ): DialectAnswer {
-  const isPutOff = specificFields(said)['permissionDecision'] === 'defer';
+  const isPutOff = recordOf(said['hookSpecificOutput'])['permissionDecision'] === 'defer';
   return isPutOff && !isBlocking(said['decision'])
     ? putOff(said, canAsk)
     : readDecision(said, PERMISSION);
@@ -65,8 +64,8 @@ function putOff(said: Fields, canAsk = false): DialectAnswer {
 
 export function readResult(said: Fields, tool = ''): DialectAnswer {
   const isForMcp = tool.startsWith('mcp__');
-  const isLost = !isForMcp && (valueAt(said, MCP_OUTPUT) ?? undefined) !== undefined;
-  const isOther = isForMcp && (valueAt(said, OUTPUT) ?? undefined) === undefined;
+  const isLost = !isForMcp && isGiven(valueAt(said, MCP_OUTPUT));
+  const isOther = isForMcp && !isGiven(valueAt(said, OUTPUT));
   const answer = readReplacement(said, isOther ? MCP_OUTPUT : OUTPUT);
   return {
     ...answer,
@@ -81,10 +80,10 @@ const WRONG_OUTPUT =
 
 /** A denial may end the agent as well. A decision may also be a word alone, or that of the call. */
 export function readPermissionRequest(said: Fields): DialectAnswer {
-  const { decision } = specificFields(said);
-  if ((decision ?? undefined) === undefined) return readDecision(said, ONLY_DECISION);
+  const { decision } = recordOf(said['hookSpecificOutput']);
+  if (!isGiven(decision)) return readDecision(said, ONLY_DECISION);
   const { behavior, message, interrupt, updatedPermissions } = recordOf(decision);
-  const isWhole = (behavior ?? undefined) !== undefined;
+  const isWhole = isGiven(behavior);
   const answer = readDecision(said, isWhole ? REQUEST : { ...REQUEST, decision: REQUEST_FORM });
   const isEnd = behavior === 'deny' && interrupt === true && !isBlocking(said['decision']);
   const end = { continue: false, stopReason: message };
@@ -106,7 +105,7 @@ const NO_RULES =
 /** Additional context makes the agent go on, as a block does. */
 export function readEnd(said: Fields): DialectAnswer {
   const answer = readCommonFields(said);
-  const { additionalContext, ...specific } = specificFields(said);
+  const { additionalContext, ...specific } = recordOf(said['hookSpecificOutput']);
   const isContext = typeof additionalContext === 'string' && additionalContext.trim() !== '';
   if (!isContext || isBlocking(said['decision']) || said['continue'] === false) return answer;
   return {

@@ -48,8 +48,8 @@ export interface EventRow<Table, Facts, Answers, Payload, Input> {
   readonly momentOf?: (payload: Payload) => Moment | undefined;
   /** All that `dialectsMatchOn` may be. */
   readonly subjects?: readonly string[];
-  /** Whether a block prevents the operation. Elsewhere it is reported and has no such effect. */
-  readonly canBlock: boolean;
+  /** Whether a block prevents the operation. Elsewhere, as by default, it is reported and has no such effect. */
+  readonly canBlock?: boolean;
   /** Whether hooks may have a person asked. */
   readonly canAsk?: boolean;
   /** Where there is something to withhold once a guard has failed: how a text takes its place. */
@@ -59,7 +59,8 @@ export interface EventRow<Table, Facts, Answers, Payload, Input> {
    * it, so that guards have to see it.
    */
   readonly changed?: (payload: Payload, output: HookOutput) => Payload;
-  readonly merge: MergeStrategy;
+  /** Default `or`. */
+  readonly merge?: MergeStrategy;
   /** What the next hook of a chain reads after this output. Without it, all read the same. */
   readonly chain?: (input: Input, output: HookOutput) => Input;
   /** What of one hook's output counts, before it is merged. Without it, all. */

@@ -72,7 +72,6 @@ export const eventTable = {
     momentOf: ({ isAsked }) => (isAsked ? 'asked' : undefined),
     canBlock: true,
     canAsk: true,
-    merge: 'or',
     chain: (input, output) =>
       withField(input, 'tool_input', withToolInput(input.tool_input, output)),
     changed: (payload, output) =>
@@ -101,9 +100,7 @@ export const eventTable = {
     answers: context,
     matchOn: 'toolName',
     momentOf: ({ toolResponse }) => (isFailure(toolResponse) ? 'failed' : undefined),
-    canBlock: false,
     withhold: (reason) => ({ foreign: { toolOutput: { text: reason, isDenial: true } } }),
-    merge: 'or',
     chain: (input, { foreign }) =>
       foreign?.toolOutput
         ? { ...input, tool_response: withToolOutput(input.tool_response, foreign.toolOutput) }
@@ -156,7 +153,6 @@ export const eventTable = {
     answers: {
       llm_response: `Its texts replace those of the answer; tool calls stay. ${NEW_ANSWER}`,
     },
-    canBlock: false,
     withhold: (reason) => ({
       hookSpecificOutput: { llm_response: { candidates: [], text: reason } },
     }),
@@ -168,7 +164,6 @@ export const eventTable = {
     summary: 'Before each model call, first: which tools may the model call?',
     fields: modelFields,
     answers: { toolConfig: 'Which tools the model may call.' },
-    canBlock: false,
     merge: 'union',
     Output: BeforeToolSelectionHookOutput,
   }),
@@ -179,7 +174,6 @@ export const eventTable = {
     answers: context,
     canBlock: true,
     canAsk: true,
-    merge: 'or',
     chain: (input, output) => {
       const added = output.hookSpecificOutput?.['additionalContext'];
       if (typeof added !== 'string' || added === '') return input;
@@ -201,7 +195,6 @@ export const eventTable = {
     },
     answers: context,
     canBlock: true,
-    merge: 'or',
   }),
 
   SessionStart: defineEvent({
@@ -210,8 +203,6 @@ export const eventTable = {
     answers: context,
     dialectsMatchOn: 'source',
     subjects: Object.values(SessionStartSource),
-    canBlock: false,
-    merge: 'or',
   }),
 
   SessionEnd: defineEvent({
@@ -220,8 +211,6 @@ export const eventTable = {
     answers: {},
     dialectsMatchOn: 'reason',
     subjects: Object.values(SessionEndReason),
-    canBlock: false,
-    merge: 'or',
   }),
 
   PreCompress: defineEvent({
@@ -230,8 +219,6 @@ export const eventTable = {
     answers: context,
     dialectsMatchOn: 'trigger',
     subjects: Object.values(PreCompressTrigger),
-    canBlock: false,
-    merge: 'or',
   }),
 
   Notification: defineEvent({
@@ -244,8 +231,6 @@ export const eventTable = {
     answers: {},
     dialectsMatchOn: 'notificationType',
     subjects: Object.values(NotificationType),
-    canBlock: false,
-    merge: 'or',
   }),
 } satisfies Readonly<Record<HookEventName, object>>;
 

@@ -6,6 +6,7 @@ import type {
   EventFieldTable,
   EventRow,
   FieldHandling,
+  MergeStrategy,
   OutputClass,
 } from './defineEvent.js';
 import { eventTable } from './eventTable.js';
@@ -24,6 +25,8 @@ import {
 interface Derived<E extends HookEventName> {
   /** The class of the aggregated output. */
   readonly Output: OutputClass;
+  readonly canBlock: boolean;
+  readonly merge: MergeStrategy;
   /** Checks fields that come from outside. */
   readonly check: Struct<EventFields<E>, Readonly<Record<string, AnyCheck>>>;
   /** The fields that a script reads besides the common ones. */
@@ -38,7 +41,10 @@ export type EventDefinition<E extends HookEventName> = Derived<E> &
 
 /** The table of events, with what follows from its rows. */
 export const events = Object.fromEntries(
-  Object.entries(eventTable).map(([event, row]) => [event, { ...row, ...derive(row) }]),
+  Object.entries(eventTable).map(([event, row]) => [
+    event,
+    { canBlock: false, merge: 'or', ...row, ...derive(row) },
+  ]),
 ) as unknown as { readonly [E in HookEventName]: EventDefinition<E> };
 
 /** A field by both of its names. */

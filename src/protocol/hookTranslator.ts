@@ -9,18 +9,19 @@ import type {
 import { isDeepStrictEqual } from 'node:util';
 import { createResponse } from './response.js';
 import { isRecord, mergeModelData } from '../util/records.js';
-import type {
-  HookToolConfig,
-  LLMCandidate,
-  LLMConfig,
-  LLMRequest,
-  LLMResponse,
-  LLMTool,
-} from './modelTypes.js';
-import { llmConfig, toolMode } from './modelChecks.js';
+import {
+  llmConfig,
+  toolMode,
+  type HookToolConfig,
+  type LLMCandidate,
+  type LLMConfig,
+  type LLMRequest,
+  type LLMResponse,
+  type LLMTool,
+} from './modelChecks.js';
 import { answerTexts, applyMessages, replaceTexts, toContents, toMessage } from './messages.js';
 
-export type * from './modelTypes.js';
+export type * from './modelChecks.js';
 
 const CONFIG_FIELDS = Object.keys(llmConfig.schema) as (keyof LLMConfig)[];
 
@@ -221,7 +222,7 @@ function withText([first, ...others]: readonly Partial<LLMCandidate>[], text: st
 
 function toHookCandidate(candidate: Candidate, position: number): LLMCandidate {
   return {
-    content: { role: 'model', parts: answerTexts(candidate.content?.parts) },
+    content: { role: 'model', parts: answerTexts(candidate.content) },
     ...(candidate.finishReason && { finishReason: candidate.finishReason }),
     index: candidate.index ?? position,
     ...(Array.isArray(candidate.safetyRatings) && {

@@ -1,6 +1,6 @@
 import type { Content, ContentListUnion, Part, PartUnion } from '@google/genai';
-import { isAnswerText } from './response.js';
-import type { LLMMessage } from './modelTypes.js';
+import { isAnswerText, partsOf } from './response.js';
+import type { LLMMessage } from './modelChecks.js';
 
 /**
  * The contents to send after a hook changed the messages that it was given, matched by position: parts that are
@@ -34,13 +34,10 @@ export function applyMessages(
  * the SDK to refuse, and hooks do not see it.
  */
 export function toContents(contents: ContentListUnion): Content[] {
-  if (!Array.isArray(contents)) return isEntry(contents) ? [toContent(contents)] : [];
+  if (!Array.isArray(contents))
+    return isEntry(contents) ? toContents([contents] as ContentListUnion) : [];
   if (contents.every((entry) => isContent(entry) || !isEntry(entry))) return contents as Content[];
   return [{ role: 'user', parts: contents.map((part) => toPart(part as PartUnion)) }];
-}
-
-function toContent(content: Content | PartUnion): Content {
-  return isContent(content) ? content : { role: 'user', parts: [toPart(content)] };
 }
 
 function toPart(part: PartUnion): Part {
@@ -69,7 +66,7 @@ const known = new WeakMap<Content, KnownMessage>();
  */
 export function toMessage(content: Content): LLMMessage | undefined {
   if (!isContent(content)) return undefined;
-  const texts = answerTexts(content.parts);
+  const texts = answerTexts(content);
   const role = content.role === 'model' ? 'model' : 'user';
   const before = known.get(content);
   const isSame =
@@ -82,19 +79,13 @@ export function toMessage(content: Content): LLMMessage | undefined {
 }
 
 /** The texts among parts, without those that are thoughts. */
-export function answerTexts(parts: unknown): string[] {
-  return listOf(parts)
-    .filter(isAnswerText)
-    .map((part) => part.text);
-}
-
-/** Parts are data of others, whatever their type says. */
-function listOf(parts: unknown): readonly Part[] {
-  return Array.isArray(parts) ? parts : [];
+export function answerTexts(content: Content | undefined): string[] {
+  const texts = partsOf(content).filter(isAnswerText);
+  return texts.map((part) => part.text);
 }
 
 function withMessage(content: Content, message: LLMMessage): Content {
-  const parts = listOf(content.parts);
+  const parts = partsOf(content);
   // The API knows no "system" among the messages; a mixed message belongs to whoever made its other parts.
   const role = message.role === 'model' ? 'model' : 'user';
   const textOnly = parts.every((part) => typeof part?.text === 'string');
@@ -106,7 +97,7 @@ function withMessage(content: Content, message: LLMMessage): Content {
 }
 
 function withoutText(content: Content): Content[] {
-  const parts = listOf(content.parts).filter((part) => !isAnswerText(part));
+  const parts = partsOf(content).filter((part) => !isAnswerText(part));
   return parts.some((part) => !part?.thought) ? [{ ...content, parts }] : [];
 }
 

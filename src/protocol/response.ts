@@ -1,4 +1,10 @@
-import type { Candidate, FunctionCall, GenerateContentResponse, Part } from '@google/genai';
+import type {
+  Candidate,
+  Content,
+  FunctionCall,
+  GenerateContentResponse,
+  Part,
+} from '@google/genai';
 import { isRecord } from '../util/records.js';
 
 /**
@@ -121,17 +127,17 @@ export function collectResponse(
       candidates.set(index, joinCandidates(candidates.get(index), piece));
     }
   }
-  const ordered = [...candidates.keys()].toSorted((a, b) => a - b);
+  const ordered = [...candidates].toSorted(([a], [b]) => a - b);
   const joined = {
     ...Object.fromEntries(fields),
-    candidates: ordered.flatMap((index) => candidates.get(index) ?? []),
+    candidates: ordered.map(([, candidate]) => candidate),
   };
   return createResponse(joined, chunks);
 }
 
 function joinCandidates(first: Candidate | undefined, piece: Candidate): Candidate {
   const parts = [...(first?.content?.parts ?? [])];
-  for (const part of partsOf(piece)) {
+  for (const part of partsOf(piece.content)) {
     const last = parts.at(-1);
     if (last && isPlainText(last) && isPlainText(part)) {
       parts[parts.length - 1] = { text: `${last.text}${part.text}` };
@@ -151,8 +157,8 @@ function joinCandidates(first: Candidate | undefined, piece: Candidate): Candida
   };
 }
 
-/** The same of its parts. */
-export function partsOf({ content }: Candidate): Part[] {
+/** The same of the parts of one. */
+export function partsOf(content: Content | undefined): Part[] {
   return Array.isArray(content?.parts) ? content.parts : [];
 }
 

@@ -29,11 +29,18 @@ const NOT_BLANK = /[^\s\p{Cf}]/gu;
 export function sanitizeText(text: string, limit = MAX_HOOK_TEXT): string {
   const unmarked = replaceMarks(removeControls(text), () => '');
   // What is left of a text may be a mark again.
-  const clean = replaceMarks(unmarked, (mark) => `\\${mark}`);
-  if (clean.length <= limit) return clean;
+  return cutText(
+    replaceMarks(unmarked, (mark) => `\\${mark}`),
+    limit,
+  );
+}
+
+/** A text that is at most so long, or else has a visible mark in place of the rest. */
+export function cutText(text: string, limit: number): string {
+  if (text.length <= limit) return text;
   // A cut must not leave half of a character.
-  const kept = clean.slice(0, limit).replace(/[\ud800-\udbff]$/, '');
-  return `${kept}\n[… ${clean.length - limit} more characters cut]`;
+  const kept = text.slice(0, limit).replace(/[\ud800-\udbff]$/, '');
+  return `${kept}\n[… ${text.length - kept.length} more characters cut]`;
 }
 
 function replaceMarks(text: string, replace: (mark: string) => string): string {

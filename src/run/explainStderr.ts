@@ -42,12 +42,8 @@ function withPlace({ line, where }: Exception): string {
 
 /** The last line, which usually says why a program ended. */
 export function lastLine(stderr: string): string {
-  const line =
-    stderr
-      .trim()
-      .split(/[\r\n]+/)
-      .at(-1) ?? '';
-  return line.trim().slice(0, MAX_LINE);
+  const lines = stderr.trim().split(/[\r\n]+/);
+  return (lines.at(-1) ?? '').trim().slice(0, MAX_LINE);
 }
 
 function adviseOnWithheld(names: readonly string[]): string {
@@ -160,7 +156,7 @@ const CAUSES: readonly {
       'install it, or write its whole path; entries of PATH that lead into the project do not count',
   },
   {
-    says: /^\S+: (?:-c: )?(?:line )?\d+: .*(?:not found|No such file or directory)$/mu,
+    says: /^\S+: (?:(?:-c: )?(?:line )?\d+: .*not found$|.*(?:No such file or directory|can't open|cannot access))/mu,
     advice: 'the file is not there: correct its path',
     about: 'file',
   },
@@ -172,11 +168,6 @@ const CAUSES: readonly {
   {
     says: /Argument list too long/u,
     advice: 'the event is too long for an argument: hand it on through stdin',
-  },
-  {
-    says: /^\S+: .*(?:No such file or directory|can't open|cannot access)/mu,
-    advice: 'the file is not there: correct its path',
-    about: 'file',
   },
   {
     says: /^\S+: .*(?:unrecognized|invalid|illegal|unknown) option|^usage: /imu,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { inspect } from 'node:util';
 import { safeSearchPath } from '../process/command/findProgram.js';
+import { describe } from '../util/checks.js';
 import { findHome } from '../util/homeDirectory.js';
 import { dialects } from '../dialects/dialects.js';
 import { expandCommand, expandWord } from '../shell/expandCommand.js';
@@ -107,14 +107,11 @@ export function deadlineOf(
   const timeoutMs = limits ? (limits[event] ?? limits.otherwise) : DEFAULT_TIMEOUT_MS;
   return timeout === undefined
     ? { timeoutMs }
-    : { timeoutMs, problem: problemOf(timeout, timeoutMs) };
-}
-
-/** A host that gives its hooks in code may give anything. */
-function problemOf(timeout: unknown, timeoutMs: number): string {
-  const brief = { depth: 0, breakLength: Infinity, maxStringLength: 40, maxArrayLength: 3 };
-  const got = inspect(timeout, brief);
-  return `timeout is ${got}, and ${timeoutMs} ms are used instead: write a number of milliseconds above 0`;
+    : {
+        timeoutMs,
+        // A host that gives its hooks in code may give anything.
+        problem: `timeout is ${describe(timeout)}, and ${timeoutMs} ms are used instead: write a number of milliseconds above 0`,
+      };
 }
 
 /** What is started for a hook, now or ahead of its event. `env` is built when it is first read. */

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { orUndefined } from '../util/paths.js';
 
 /** What a program that failed says of it on stderr. */
 export interface Exception {
@@ -103,15 +104,8 @@ function locationOfFrame(frame: string): string[] {
 }
 
 function locationOf(file: string, line: string): string {
-  return `${pathOf(file)}:${line}`;
-}
-
-function pathOf(file: string): string {
-  try {
-    return file.startsWith('file://') ? fileURLToPath(file) : file;
-  } catch {
-    return file;
-  }
+  const path = file.startsWith('file://') ? orUndefined(() => fileURLToPath(file)) : undefined;
+  return `${path ?? file}:${line}`;
 }
 
 function readJq(lines: readonly string[]): FoundException | undefined {

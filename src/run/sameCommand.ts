@@ -12,14 +12,23 @@ const NOT_LITERAL = /[^\w@%+:,./=-]/;
 const keys = new WeakMap<object, string>();
 
 /**
- * The same text for hooks that would start the same: by the words of the command, the hook's own variables, its
+ * The same text for hooks that would start the same, or ask the same server in the same name: by the words of the command, the hook's own variables, its
  * dialect and moment, and its extension's folder where the command refers to it. `undefined` for a hook that starts nothing.
  */
 export function commandKey(hook: Started): string | undefined {
   if (hook.type === 'plugin') return undefined;
   const known = keys.get(hook);
   if (known !== undefined) return known;
-  const key = hook.type === 'remote' ? remoteKey(hook) : ownKey(hook);
+  const { command, args = [], env = {}, dialect, moment } = hook;
+  const isRemote = hook.type === 'remote';
+  const said = isRemote ? REMOTE_KEYS.map((name) => hook[name]) : [command, ...args];
+  const variables = Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const started = isRemote ? ['remote', said] : [wordsOf(hook), variables];
+  const refersToFolder = said.some(
+    (each) => typeof each === 'string' && EXTENSION_REFERENCE.test(each),
+  );
+  const folder = refersToFolder ? hook.extensionPath : undefined;
+  const key = JSON.stringify([...started, dialect, moment, folder]);
   keys.set(hook, key);
   return key;
 }
@@ -47,24 +56,6 @@ type Started = Pick<
   | 'extensionPath'
   | (typeof REMOTE_KEYS)[number]
 >;
-
-/** The same server, asked in the same name. */
-function remoteKey(hook: Started): string {
-  const said = REMOTE_KEYS.map((key) => hook[key]);
-  const refersToFolder = said.some(
-    (each) => typeof each === 'string' && EXTENSION_REFERENCE.test(each),
-  );
-  const folder = refersToFolder ? hook.extensionPath : undefined;
-  return JSON.stringify(['remote', said, hook.dialect, hook.moment, folder]);
-}
-
-function ownKey(hook: Started): string {
-  const { command, args = [], env = {}, dialect, moment, extensionPath } = hook;
-  const variables = Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const refersToFolder = [command, ...args].some((word) => EXTENSION_REFERENCE.test(word));
-  const folder = refersToFolder ? extensionPath : undefined;
-  return JSON.stringify([wordsOf(hook), variables, dialect, moment, folder]);
-}
 
 /** A program with `args` starts the same as a shell command only where the shell would take each word as it is. */
 function wordsOf({ command, args, extensionPath }: Started): unknown {

@@ -1,8 +1,9 @@
 import { errorMessage } from '../util/errorMessage.js';
 import { expecting, oneOf, readFields, text as anyText, type FieldTable } from '../util/checks.js';
+import { orUndefined } from '../util/paths.js';
 import { isRecord } from '../util/records.js';
 import { maskedNames, secretMasker, type HookEnvironmentPolicy } from '../run/hookEnvironment.js';
-import { removeControls } from '../protocol/sanitizeText.js';
+import { cutText, removeControls } from '../protocol/sanitizeText.js';
 import type { ProcessAge } from '../protocol/types.js';
 import { diffValues } from './diff.js';
 import { SPAN_KINDS, SPAN_VERDICTS, type Span, type SpanKind, type SpanVerdict } from './span.js';
@@ -55,7 +56,7 @@ export interface SpanRecord {
  */
 export function toSpanRecord(span: Span, policy: HookEnvironmentPolicy = {}): SpanRecord {
   const mask = secretMasker(maskingOf(policy));
-  const clean = (text: string) => cut(removeControls(mask(text)));
+  const clean = (text: string) => cutText(removeControls(mask(text)), MAX_TEXT);
   const write = (value: unknown) => textOf(value, mask, clean);
   const { id, parent, kind, exitCode, signal, sizes, ownMs } = span;
   return {
@@ -112,7 +113,7 @@ function writeChanges({ changes = [] }: Span, mask: (text: string) => string): s
   const lines = changes.flatMap(({ what, before, after }) =>
     diffValues(what, plainCopy(before, mask), plainCopy(after, mask)),
   );
-  return lines.length > 0 ? cut(removeControls(lines.join('\n'))) : undefined;
+  return lines.length > 0 ? cutText(removeControls(lines.join('\n')), MAX_TEXT) : undefined;
 }
 
 /** Everything but text becomes indented JSON. */
@@ -123,14 +124,7 @@ function textOf(
 ): string | undefined {
   if (value === undefined || value === '') return undefined;
   if (typeof value === 'string') return clean(value);
-  return cut(JSON.stringify(plainCopy(value, mask), null, 2) ?? '');
-}
-
-function cut(text: string): string {
-  if (text.length <= MAX_TEXT) return text;
-  // A cut must not leave half of a character.
-  const kept = text.slice(0, MAX_TEXT).replace(/[\ud800-\udbff]$/, '');
-  return `${kept}\n[… ${text.length - kept.length} more characters cut]`;
+  return cutText(JSON.stringify(plainCopy(value, mask), null, 2) ?? '', MAX_TEXT);
 }
 
 function maskingOf(policy: HookEnvironmentPolicy): HookEnvironmentPolicy {
@@ -155,14 +149,17 @@ function toMicroseconds(ms: number): number {
 const MAX_TIME = 4e15;
 
 const isNumber = (value: unknown): value is number => typeof value === 'number';
-const isText = (value: unknown): value is string => typeof value === 'string';
 const time = expecting<number>(
   'a time',
   (value) => isNumber(value) && value >= 0 && value <= MAX_TIME,
 );
+const numbers = expecting<Record<string, number>>(
+  'numbers by name',
+  (value) => isRecord(value) && Object.values(value).every(isNumber),
+);
 
 /** What a reader may find missing, and has a default. */
-type ReadSpan = Omit<SpanRecord, 'parent' | 'verdict' | 'decidedBy' | 'sizes'> &
+type ReadSpan = Omit<SpanRecord, 'parent' | 'verdict' | 'decidedBy'> &
   Partial<Pick<SpanRecord, 'verdict'> & { parent: string }>;
 
 /** The file may come from anywhere: only fields of the right type are taken. */
@@ -182,6 +179,7 @@ const FIELDS: FieldTable<ReadSpan> = {
   exitCode: { struct: expecting('a number', isNumber) },
   signal: { struct: anyText },
   process: { struct: oneOf('new', 'kept') },
+  sizes: { struct: numbers },
   error: { struct: anyText },
   change: { struct: anyText },
   input: { struct: anyText },
@@ -192,31 +190,16 @@ const FIELDS: FieldTable<ReadSpan> = {
 
 /** Takes a line of a trace, from wherever; `undefined` where it is no span. */
 export function readSpan(line: string): SpanRecord | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isRecord(value) ? checkSpan(value) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function checkSpan(value: Record<string, unknown>): SpanRecord | undefined {
+  const value = orUndefined<unknown>(() => JSON.parse(line));
+  if (!isRecord(value)) return undefined;
   const fields = readFields(value, FIELDS, 'span', () => undefined);
-  const { decidedBy, sizes } = value;
+  const { decidedBy } = value;
   return (
     fields && {
       parent: null,
       verdict: 'allow',
       ...fields,
-      ...(Array.isArray(decidedBy) && { decidedBy: decidedBy.filter(isText) }),
-      ...(isRecord(sizes) && { sizes: numbersOf(sizes) }),
+      ...(Array.isArray(decidedBy) && { decidedBy: decidedBy.filter((each) => anyText.is(each)) }),
     }
-  );
-}
-
-function numbersOf(sizes: Record<string, unknown>): Record<string, number> {
-  const entries = Object.entries(sizes);
-  return Object.fromEntries(
-    entries.filter((entry): entry is [string, number] => isNumber(entry[1])),
   );
 }

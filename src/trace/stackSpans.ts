@@ -30,15 +30,13 @@ export const SPAN_OF: Record<StackName, SpanKind> = { tool: 'tool', model: 'mode
 
 type Run<C> = (ctx: C, next?: Next) => Promise<void>;
 
-type Tracers = {
-  readonly [S in StackName]: (
-    run: Run<StackContexts[S]>,
-    ctx: StackContexts[S],
-    next: Next | undefined,
-  ) => Promise<void>;
-};
+type Tracer<C> = (run: Run<C>, ...args: Parameters<Run<C>>) => Promise<void>;
 
-const tracers: Tracers = { tool: traceToolCall, model: traceModelCall, hook: traceEvent };
+const tracers: { readonly [S in StackName]: Tracer<StackContexts[S]> } = {
+  tool: traceToolCall,
+  model: traceModelCall,
+  hook: traceEvent,
+};
 
 /** Runs a stack as a span. */
 export function traceRun<S extends StackName>(

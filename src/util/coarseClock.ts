@@ -30,7 +30,9 @@ export abstract class Timed {
       last.#index = this.#index;
     }
     this.#index = -1;
-    if (running.length === 0 && isHolding) letHostEnd();
+    if (running.length > 0 || !isHolding) return;
+    isHolding = false;
+    clock?.unref();
   }
 
   protected abstract onTimeUp(): void;
@@ -64,11 +66,6 @@ function holdHost(): void {
   if (!running.some((each) => each.isCounting)) return;
   isHolding = true;
   clock?.ref();
-}
-
-function letHostEnd(): void {
-  isHolding = false;
-  clock?.unref();
 }
 
 function tick(): void {

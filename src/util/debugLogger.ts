@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Debug, Debugger } from 'debug';
 import setup from 'debug/src/common.js';
+import { orUndefined } from './paths.js';
 
 /**
  * Local structured logging on top of `debug`. `debug` and `log` records appear when `DEBUG` names the
@@ -131,7 +132,7 @@ function openChannel(level: Level, namespace: string): Debugger {
  * bundlers cannot take in the part of `debug` for terminals, as it calls `require`. The rest of it serves there: it
  * reads DEBUG as well, and writes without colours.
  */
-const createDebug = (isLoud() ? loadDebug() : undefined) ?? setupPlain();
+const createDebug = (isLoud() ? orUndefined(loadDebug) : undefined) ?? setupPlain();
 
 /** Set by the build for a process in which nobody but this package runs, so that no host can switch records on later. */
 declare const IS_OWN_PROCESS: boolean | undefined;
@@ -140,12 +141,8 @@ function isLoud(): boolean {
   return typeof IS_OWN_PROCESS === 'undefined' || Boolean(process.env['DEBUG']);
 }
 
-function loadDebug(): Debug | undefined {
-  try {
-    return createRequire(import.meta.url)('debug') as Debug;
-  } catch {
-    return undefined;
-  }
+function loadDebug(): Debug {
+  return createRequire(import.meta.url)('debug') as Debug;
 }
 
 function setupPlain(): Debug {

@@ -1,4 +1,5 @@
 import { formatPath, type Path } from './checks.js';
+import { orUndefined } from './paths.js';
 import { isTooDeep, TOO_DEEP } from './records.js';
 
 /**
@@ -10,21 +11,13 @@ import { isTooDeep, TOO_DEEP } from './records.js';
 export function findUnwritable(input: object): string {
   for (const [name, value] of Object.entries(input) as [string, unknown][]) {
     if (value === undefined) return `${name} is missing`;
-    if (isTooDeepOrUnreadable(value)) return `${name} is ${TOO_DEEP}`;
+    // Where it cannot be read, the look at its fields says which one.
+    if (orUndefined(() => isTooDeep(value))) return `${name} is ${TOO_DEEP}`;
     const found = look(value, [name]);
     if (found) return found;
   }
   const isRead = Object.keys(input).length > 0;
   return isRead ? 'all of it together is too long' : 'a field of it cannot be read';
-}
-
-function isTooDeepOrUnreadable(value: unknown): boolean {
-  try {
-    return isTooDeep(value);
-  } catch {
-    // The look at its fields says which one cannot be read.
-    return false;
-  }
 }
 
 function look(value: unknown, path: Path): string | undefined {
@@ -39,16 +32,7 @@ function look(value: unknown, path: Path): string | undefined {
       return `${formatPath(at)} cannot be read`;
     }
   }
-  return isWritable(value) ? undefined : `${formatPath(path)} cannot be read`;
-}
-
-/** One that says itself how it is written may fail in doing so. */
-function isWritable(value: object): boolean {
-  if (!('toJSON' in value)) return true;
-  try {
-    JSON.stringify(value);
-    return true;
-  } catch {
-    return false;
-  }
+  // One that says itself how it is written may fail in doing so.
+  const isWritable = !('toJSON' in value) || orUndefined(() => (JSON.stringify(value), true));
+  return isWritable ? undefined : `${formatPath(path)} cannot be read`;
 }

@@ -64,7 +64,14 @@ async function guarded(read: Promise<string>): Promise<GuardedReading> {
   try {
     return { status: 'read', text: await read };
   } catch (error) {
-    return explainFailure(error);
+    if (error instanceof RefusedFile) return { status: 'refused', reason: error.reason };
+    const code = errorCode(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { status: 'missing' };
+    return {
+      status: 'refused',
+      reason: `it cannot be read (${errorMessage(error)}); make it readable, or remove it`,
+      isShortage: isShortage(error),
+    };
   }
 }
 
@@ -90,17 +97,6 @@ export function findFileObjection(
 
 function formatMode({ mode }: Stats): string {
   return (mode & 0o7777).toString(8).padStart(4, '0');
-}
-
-function explainFailure(error: unknown): GuardedReading {
-  if (error instanceof RefusedFile) return { status: 'refused', reason: error.reason };
-  const code = errorCode(error);
-  if (code === 'ENOENT' || code === 'ENOTDIR') return { status: 'missing' };
-  return {
-    status: 'refused',
-    reason: `it cannot be read (${errorMessage(error)}); make it readable, or remove it`,
-    isShortage: isShortage(error),
-  };
 }
 
 export type JsonReading =

@@ -1,16 +1,14 @@
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute } from 'node:path';
+import { orUndefined } from './paths.js';
 import { hostEnvironment } from './requester.js';
 
 /** HOME, unless that is empty, or relative and so in whatever project is open; then what the system knows, if anything. */
 export function findHome(): string | undefined {
   for (const ask of [() => hostEnvironment()['HOME'] ?? '', homedir, () => userInfo().homedir]) {
-    try {
-      const home = ask();
-      if (isAbsolute(home)) return home;
-    } catch {
-      // The system does not know the user.
-    }
+    // The system may not know the user.
+    const home = orUndefined(ask);
+    if (home !== undefined && isAbsolute(home)) return home;
   }
   return undefined;
 }

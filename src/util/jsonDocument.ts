@@ -92,16 +92,10 @@ function findProperty(node: Node | undefined, name: string): Node | undefined {
 
 /** Kept, as many properties of one object are looked up. */
 function propertiesOf(node: Node): ReadonlyMap<string, Node> {
-  let known = properties.get(node);
-  if (!known) {
-    known = mapProperties(node);
-    properties.set(node, known);
-  }
+  const known =
+    properties.get(node) ?? new Map(node.children?.map((child) => [nameOf(child), child]));
+  properties.set(node, known);
   return known;
-}
-
-function mapProperties(node: Node): ReadonlyMap<string, Node> {
-  return new Map(node.children?.map((property) => [nameOf(property), property]));
 }
 
 /** Levels of the syntax tree that are searched for repeated keys; an object in an object is two further down. */
@@ -116,7 +110,7 @@ function findRepeatedKeys(root: Node): { path: Path; offset: number }[] {
   const pending = [{ node: root, level: 0 }];
   for (let next = pending.pop(); next && found.length < MAX_REPEATED; next = pending.pop()) {
     const { node, level } = next;
-    const last = node.type === 'object' ? mapProperties(node) : undefined;
+    const last = node.type === 'object' ? propertiesOf(node) : undefined;
     for (const child of node.children ?? []) {
       if (last && last.get(nameOf(child)) !== child) {
         const key = child.children?.[0];

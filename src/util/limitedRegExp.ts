@@ -1,5 +1,6 @@
 import vm from 'node:vm';
 import { errorCode } from './errorMessage.js';
+import { orUndefined } from './paths.js';
 import { startStopwatch } from './stopwatch.js';
 
 /** Processor time for one test of an expression. Expressions come from files, and some never end. */
@@ -29,11 +30,7 @@ export function testWithLimit(pattern: string, flags: string, text: string): boo
 }
 
 export function isExpression(text: string): boolean {
-  try {
-    return new RegExp(text) instanceof RegExp;
-  } catch {
-    return false;
-  }
+  return orUndefined(() => new RegExp(text)) !== undefined;
 }
 
 export function isTimeout(error: unknown): boolean {

@@ -10,20 +10,12 @@ export function isInside(path: string, directory: string): boolean {
 
 /** The path without links; `undefined` where it leads to nothing. */
 export function realPathOf(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
+  return orUndefined(() => realpathSync.native(path));
 }
 
 /** What a path leads to; `undefined` where it leads to nothing, or cannot be looked at. */
 export function statsOf(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
+  return orUndefined(() => statSync(path, { throwIfNoEntry: false }));
 }
 
 /** Of a link itself; `undefined` where there is nothing, or it cannot be looked at. */

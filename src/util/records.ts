@@ -6,6 +6,11 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Whether there is anything at all. JSON has `null` for nothing. */
+export function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
 /**
  * A shallow merge of what a hook says over what there was: keys of `change` override those of `base`. Of the change,
  * unsafe keys are dropped. The base keeps all of its own, as arguments of a tool may have any name.
@@ -68,21 +73,14 @@ function copyLevels(value: unknown, levels: number): unknown {
   const copy = (prototype === null ? Object.create(null) : {}) as Record<string, unknown>;
   for (const key of Object.keys(value)) {
     const field = copyLevels((value as Record<string, unknown>)[key], levels - 1);
-    if (key === '__proto__') defineField(copy, key, field);
+    // Assigning it would set the prototype.
+    if (key === '__proto__') Object.defineProperty(copy, key, { value: field, ...OWN_FIELD });
     else copy[key] = field;
   }
   return copy;
 }
 
-/** Assigning `__proto__` would set the prototype. */
-function defineField(target: object, key: string, value: unknown): void {
-  Object.defineProperty(target, key, {
-    value,
-    configurable: true,
-    enumerable: true,
-    writable: true,
-  });
-}
+const OWN_FIELD = { configurable: true, enumerable: true, writable: true };
 
 /**
  * Whether a value is nested deeper than a limit, as a cyclic one is. Each object is looked at once a level: a value that

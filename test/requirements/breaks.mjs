@@ -828,7 +828,7 @@ export const BREAKS = [
       'the prompt of the user is merged as requests of the model are',
       [
         EVENTS,
-        "merge: 'or',\n    chain: (input, output) => {\n      const added",
+        'chain: (input, output) => {\n      const added',
         "merge: 'replacement',\n    chain: (input, output) => {\n      const added",
       ],
       [

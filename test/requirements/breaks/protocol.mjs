@@ -213,8 +213,8 @@ export const protocol = toBreaks([
     [
       'HOOK-075',
       'parts that are no text are shown',
-      '.filter(isAnswerText)\n    .map((part) => part.text);',
-      '.filter((part) => !part.thought)\n    .map((part) => part.text ?? JSON.stringify(part));',
+      '.filter(isAnswerText);\n  return texts.map((part) => part.text);',
+      '.filter((part) => !part.thought);\n  return texts.map((part) => part.text ?? JSON.stringify(part));',
     ],
     [
       'HOOK-076',

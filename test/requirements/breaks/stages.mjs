@@ -97,8 +97,8 @@ export const stages = toBreaks([
     'duplicates are told by the timeout as well',
     [
       'src/run/sameCommand.ts',
-      'return JSON.stringify([wordsOf(hook), variables,',
-      'return JSON.stringify([(hook as CommandHookConfig).timeout, wordsOf(hook), variables,',
+      ': [wordsOf(hook), variables];',
+      ': [(hook as CommandHookConfig).timeout, wordsOf(hook), variables];',
     ],
     [OF_PLANNER, 'a plan has each command once: the first, with its own settings'],
   ],
