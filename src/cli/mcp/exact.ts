@@ -1,5 +1,5 @@
 import { isRecord } from '../../util/records.js';
-import { isObject, type Message } from './rpc.js';
+import type { Message } from './rpc.js';
 
 /*
  * What of a message somebody else could read as another one: keys and names that differ in what some readers do not see,
@@ -80,6 +80,10 @@ function countKeys(value: unknown): number {
     for (const each of inner) if (isObject(each)) waiting.push(each);
   }
   return count;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 /** Every text with a colon behind it is a key. */

@@ -4,7 +4,7 @@ import { errorMessage } from '../../util/errorMessage.js';
 import { isRecord } from '../../util/records.js';
 import { hasRepeatedKey, lookalikeIn, problemOfAnswer, zeroIn } from './exact.js';
 import { asOneLine, LineSplitter, readPieces, toLine, type Outlet } from './lines.js';
-import { errorAnswer, isId, isTooDeep, parseLine, recordIn, RpcError } from './rpc.js';
+import { errorAnswer, isId, isTooDeepLine, parseLine, recordIn, RpcError } from './rpc.js';
 import type { Id, Message } from './rpc.js';
 import type { CallHost, Receiver } from './call.js';
 import { progressToSend } from './forwarding.js';
@@ -83,7 +83,7 @@ export class McpProxy {
       if (line.toString().trim() !== '') this.#refuse(null, RpcError.Parse, 'a line is no JSON');
       return;
     }
-    if (isTooDeep(message, line.length)) this.#refuseMessage(message, 'is nested too deeply');
+    if (isTooDeepLine(message, line)) this.#refuseMessage(message, 'is nested too deeply');
     else this.#sort(message, asOneLine(line));
   }
 
@@ -208,7 +208,7 @@ export class McpProxy {
     } catch {
       return this.#noteNonsense(line.toString().trim() === '' ? BLANK_LINE : 1);
     }
-    if (isTooDeep(message, line.length)) this.#drop(message, 'a message that is nested too deeply');
+    if (isTooDeepLine(message, line)) this.#drop(message, 'a message that is nested too deeply');
     else if (Array.isArray(message)) this.#drop(message, 'a batch, which does not pass');
     else this.#pass(message, asOneLine(line));
   }
