@@ -25,7 +25,7 @@ describe('what the proxy of MCP sends on of a call', () => {
     ]);
     expect(placesOf(/#server\?\.send\(/)).toEqual([
       // Answers to requests of the server, notifications, and what has been looked at above.
-      'proxy.ts: } else if (!this.#calls.elicitations.take(id, message)) this.#server?.send(line);',
+      'proxy.ts: } else if (!this.#calls.questions.take(id, message)) this.#server?.send(line);',
       'proxy.ts: this.#server?.send(line);',
       'proxy.ts: this.#server?.send(message);',
     ]);
@@ -41,10 +41,10 @@ describe('what the proxy of MCP sends on of a call', () => {
       'toolCalls.ts',
     ]);
     expect(placesOf(/#finish\(call, /)).toEqual([
+      "toolCalls.ts: this.#finish(call, { jsonrpc: '2.0', id: call.id, result });",
       'toolCalls.ts: if (answer) this.#finish(call, answer);',
       'toolCalls.ts: if (error instanceof Untouched) this.#finish(call, error.answer);',
       'toolCalls.ts: this.#finish(call, errorAnswer(call.id, RpcError.Internal, message));',
-      "toolCalls.ts: this.#finish(call, { jsonrpc: '2.0', id: call.id, result });",
       'toolCalls.ts: this.#finish(call, errorAnswer(call.id, RpcError.ConnectionClosed, message));',
     ]);
   });

@@ -11,17 +11,17 @@ const DOOR = 'src/util/guardedRead.ts';
 /** Files that open or read something without the door, what they use for it, and why. */
 const MAY_OPEN: Readonly<Record<string, { readonly uses: string; readonly why: string }>> = {
   'src/util/stopwatch.ts': { uses: 'readFileSync', why: 'reads /proc, of its own thread' },
-  'src/cli/resident/inheritance.ts': { uses: 'readFileSync', why: 'reads /proc' },
+  'src/cli/resident/client.ts': { uses: 'readFileSync', why: 'reads /proc' },
   'src/process/command/processTable.ts': { uses: 'readFileSync', why: 'reads /proc' },
 
   'src/util/descriptors.ts': {
     uses: 'openSync',
     why: 'counts descriptors with /dev/null, and reads none',
   },
-  'src/cli/hook/readInput.ts': { uses: 'readSync', why: 'reads stdin' },
+  'src/cli/hook/event.ts': { uses: 'readSync', why: 'reads stdin' },
   'src/util/writeAtomically.ts': { uses: 'open', why: 'makes a new file, and reads none' },
   'src/util/fileLock.ts': { uses: 'open', why: 'makes a new file, and reads none' },
-  'src/cli/hook/toldBefore.ts': { uses: 'openSync', why: 'makes an empty file, and reads none' },
+  'src/cli/hook/tellPerson.ts': { uses: 'openSync', why: 'makes an empty file, and reads none' },
   'src/process/command/gate.ts': { uses: 'openSync', why: 'makes a new file, and reads none' },
   'src/trace/privateFile.ts': { uses: 'openSync', why: 'opens to write, and follows no link' },
 };

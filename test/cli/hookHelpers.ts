@@ -1,8 +1,6 @@
 import { join } from 'node:path';
 import { answerEvent } from '../../src/cli/hook/answerEvent.js';
-import { projectDirectory } from '../../src/cli/hook/projectDirectory.js';
-import { parseInput } from '../../src/cli/hook/readInput.js';
-import { readEvent } from '../../src/cli/hook/refusal.js';
+import { parseInput, projectDirectory, readEvent } from '../../src/cli/hook/event.js';
 import { openWorkspace } from '../../src/cli/shared/workspace.js';
 import { onBehalfOf } from '../../src/util/requester.js';
 import type { Cli } from './helpers.js';

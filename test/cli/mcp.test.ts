@@ -369,15 +369,14 @@ describe('a client', () => {
     expect(await client.request('ping')).toMatchObject({ result: {} });
   });
 
-  it('may send batches in the one version that has them, and hooks see each call', async () => {
-    const client = await open({ BeforeTool: group('exit 2', { matcher: 'echo' }) });
+  it('that sends a batch is told so, also in the one version that has them', async () => {
+    const client = await open();
     await client.initialize({}, '2025-03-26');
-    const call = { jsonrpc: '2.0', id: 'b', method: 'tools/call', params: { name: 'echo' } };
-    client.say([{ jsonrpc: '2.0', id: 'a', method: 'ping' }, call]);
-    expect(await client.waitFor(({ id }) => id === 'a')).toMatchObject({ result: {} });
-    expect(await client.waitFor(({ id }) => id === 'b')).toMatchObject({
-      result: { isError: true },
-    });
+    client.say([{ jsonrpc: '2.0', id: 'a', method: 'ping' }]);
+    const { error } = await client.waitFor(({ id }) => id === null);
+    expect(error?.message).toContain('batches do not pass');
+    expect(await client.request('ping')).toMatchObject({ result: {} });
+    expect(client.received).not.toContainEqual(expect.objectContaining({ id: 'a' }));
   });
 
   it('that nests too deeply is told so, and goes on', async () => {
@@ -524,6 +523,11 @@ describe('a server', () => {
       expect((await client.call(tool)).error?.message).toContain('nested too deeply');
     }
     expect(await client.end()).toMatchObject({ exitCode: 0 });
+  });
+
+  it('that answers in a batch is an error of that call', async () => {
+    const client = await open();
+    expect((await client.call('batch')).error?.message).toContain('a batch, which does not pass');
   });
 
   it('that answers with a result and an error at once is an error of that call', async () => {

@@ -55,15 +55,6 @@ describe('a call that hooks look at', () => {
     expect(error?.message).toContain('params has the key "args", which hooks do not see');
     expect(await said()).toEqual([]);
   });
-
-  it('in a batch is refused with a number that would lose digits', async () => {
-    await cli.userSettings({ BeforeTool: group('true') });
-    const client = new RawClient(cli);
-    await client.initialize({}, '2025-03-26');
-    client.say(`[{${CALL},"params":{"name":"echo","arguments":{"n":1234567890123456789}}}]`);
-    const { error } = await client.waitFor(({ id }) => id === null);
-    expect(error?.message).toContain('the number 1234567890123456789 cannot be written exactly');
-  });
 });
 
 describe('a call that no hook looks at', () => {

@@ -4,7 +4,7 @@ import { HookEventName, type EventFields, type Moment } from '../../protocol/typ
 import { errorMessage } from '../../util/errorMessage.js';
 import { readText } from '../../util/guardedRead.js';
 import { isRecord } from '../../util/records.js';
-import { MAX_INPUT_BYTES } from '../hook/readInput.js';
+import { MAX_INPUT_BYTES } from '../hook/event.js';
 import { makeFields, usedBy, type Given } from '../shared/eventFields.js';
 import type { WorkspaceOptions } from '../shared/options.js';
 import { printNotice } from '../shared/terminal.js';

@@ -17,11 +17,11 @@ import { SilentLogger } from '../shared/silentLogger.js';
 import { printNotice, toOneLine, toVisibleLines } from '../shared/terminal.js';
 import { withTrace } from '../shared/withTrace.js';
 import { openRegistry, openWorkspace, type Workspace } from '../shared/workspace.js';
-import { HostLogger, telling } from './hostLogger.js';
+import type { Crash } from './crash.js';
 import type { HookOptions } from './hookArguments.js';
 import { LIMITS } from '../shared/limits.js';
-import type { EventReading } from './refusal.js';
-import { tellAtStart, tellWhatMatters } from './tellPerson.js';
+import type { EventReading } from './event.js';
+import { HostLogger, tellAtStart, telling, tellWhatMatters } from './tellPerson.js';
 
 /** For hooks to end after that, in ms: middleware may not heed it, and wait on. */
 const GRACE_MS = 3000;
@@ -34,13 +34,7 @@ export type HookAnswer =
   | { readonly blocked: string };
 
 /** What answers one event, or many of them. */
-export interface AnsweringProcess {
-  /** Aborts where the answer is given without the hooks. */
-  readonly signal: AbortSignal;
-  /** Nothing is prevented by a block: should the process end now, the event passes. */
-  passes(): void;
-  /** A block withholds what nothing prevents: should the process end now, its last words say it. */
-  withholds(): void;
+export interface AnsweringProcess extends Omit<Crash, 'over'> {
   readonly openWorkspace: typeof openWorkspace;
 }
 

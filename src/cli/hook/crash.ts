@@ -15,9 +15,9 @@ const BLOCKED_AFTER_ANSWER_MS = 2000;
 
 /** What faults outside of any call may do to an answer. */
 export interface Crash {
-  /** Aborts with the first fault that nobody has caught. */
+  /** Aborts with the first fault that nobody has caught, and where the answer is given without the hooks. */
   readonly signal: AbortSignal;
-  /** Nothing is prevented by a block: from here on, the event passes without an answer. */
+  /** Nothing is prevented by a block: should the process end from here on, the event passes. */
   passes(): void;
   /** A block withholds what nothing prevents: the last words say it, as no exit code does. */
   withholds(): void;

@@ -10,9 +10,14 @@ import { openWorkspace } from '../shared/workspace.js';
 import { answerEvent } from './answerEvent.js';
 import { surviveCrashes } from './crash.js';
 import type { HookOptions } from './hookArguments.js';
-import { namedDirectories, projectDirectory } from './projectDirectory.js';
-import { readInput, type HookInputReading } from './readInput.js';
-import { lastWords, readEvent } from './refusal.js';
+import {
+  lastWords,
+  namedDirectories,
+  projectDirectory,
+  readEvent,
+  readInput,
+  type HookInputReading,
+} from './event.js';
 import { block, BLOCKED, keepStdout, surviveOutputs, writeAnswer } from './writeAnswer.js';
 
 /** Ms until the watchdog is started where nothing is known that could hold up the main thread: mostly, all is over by then. */

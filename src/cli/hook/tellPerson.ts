@@ -1,3 +1,7 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createHash } from 'node:crypto';
+import { closeSync, lstatSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { matcherLetsRun, isOfMoment, planContext } from '../../../middleware/planner.js';
 import type { Received } from '../../dialects/received.js';
 import { dialects } from '../../dialects/dialects.js';
@@ -7,12 +11,44 @@ import { failsClosed } from '../../protocol/events.js';
 import { shortIdentity } from '../../protocol/identity.js';
 import { HookEventName, type HookPayload } from '../../protocol/types.js';
 import { formatProblem, type FileProblem } from '../../util/fileProblem.js';
+import { CliLogger } from '../shared/cliLogger.js';
+import { makePrivate, ownFolder } from '../shared/privateFolder.js';
 import { SilentLogger } from '../shared/silentLogger.js';
 import type { Workspace } from '../shared/workspace.js';
-import { isNewInSession } from './toldBefore.js';
 
 // What a person has to know of hooks that do not run, as the agent shows nobody what is on stderr. All of it goes through
 // here: at the start of a session everything, and later what matters to the event, once in a session.
+
+/** What of an event the user of the agent is to read. */
+interface Told {
+  readonly messages: string[];
+  /** Whether that is also which hooks are not allowed; else that would come again at every event. */
+  readonly isAll: boolean;
+}
+
+const told = new AsyncLocalStorage<Told>();
+
+/** Does some work for an event, and keeps in `messages` what the user of the agent is to read: agents show stderr to nobody. */
+export function telling<T>(messages: string[], isAll: boolean, work: () => T): T {
+  return told.run({ messages, isAll }, work);
+}
+
+/** Keeps what it warns of for the event that is being answered. */
+export class HostLogger extends CliLogger {
+  override warn(message: string, details?: object): void {
+    super.warn(message, details);
+    const event = told.getStore();
+    if (event && (event.isAll || !this.#isRegistry)) event.messages.push(message);
+  }
+
+  override extend(part: string): HostLogger {
+    return new HostLogger(`${this.namespace}:${part}`);
+  }
+
+  get #isRegistry(): boolean {
+    return this.namespace.endsWith(':registry');
+  }
+}
 
 /** In all lists: of problems, of hooks. */
 const MAX_LISTED = 10;
@@ -121,4 +157,39 @@ function concerns(
 /** Whether a tool has a name of ours, so that matchers meet it whatever its agent calls it. */
 function isKnownTool(ours: string): boolean {
   return Object.values(dialects).some(({ tools }) => tools.some((words) => words.ours === ours));
+}
+
+/** At most this many notes are remembered, of all sessions; then the older half is forgotten. */
+const MAX_NOTES = 1000;
+
+/**
+ * Whether a note has not been asked about before in a session, of which each event has a process of its own. What cannot
+ * be remembered counts as new: it is told again rather than never.
+ *
+ * @param sessionId as the agent says; without one, all is new
+ */
+function isNewInSession(sessionId: string | undefined, note: string): boolean {
+  if (sessionId === undefined) return true;
+  const name = createHash('sha256').update(`${sessionId}\n${note}`).digest('hex');
+  try {
+    const folder = ownFolder('told');
+    makePrivate(folder);
+    forgetOld(folder);
+    const file = join(folder, name);
+    if (lstatSync(file, { throwIfNoEntry: false })) return false;
+    // An empty file is enough, and no link is followed.
+    closeSync(openSync(file, 'wx', 0o600));
+    return true;
+  } catch {
+    return true;
+  }
+}
+
+function forgetOld(folder: string): void {
+  const names = readdirSync(folder);
+  if (names.length < MAX_NOTES) return;
+  const files = names.map((name) => join(folder, name));
+  const byAge = files.map((file) => ({ file, at: lstatSync(file).mtimeMs }));
+  const older = byAge.toSorted((a, b) => a.at - b.at).slice(0, names.length - MAX_NOTES / 2);
+  for (const { file } of older) rmSync(file, { force: true });
 }

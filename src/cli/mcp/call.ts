@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.js';
-import type { Outlet } from './outlet.js';
+import type { Outlet } from './lines.js';
 import type { Id, Message } from './rpc.js';
 
 /** Takes an answer of the server: what it says, and its line. */

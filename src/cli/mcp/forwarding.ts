@@ -1,6 +1,6 @@
 import { toParts } from '../../protocol/llmContent.js';
 import type { ToolResult } from '../../tools/tools.js';
-import { findInexact } from './exactJson.js';
+import { findInexact } from './exact.js';
 import { isRecord } from '../../util/records.js';
 import { recordIn, RpcError, type Id, type Message } from './rpc.js';
 import { textBlock, type ReadAnswer, type ShownBlock } from './toolResult.js';
@@ -19,7 +19,7 @@ export function whyNotReadable(message: Message, line: Buffer): string | undefin
   if (other !== undefined) {
     return `params has the key ${JSON.stringify(other)}, which hooks do not see: leave it out`;
   }
-  const inexact = findInexact(line.toString());
+  const inexact = findInexact(line);
   return inexact && `hooks would read another call than the server: ${inexact}; write it as a text`;
 }
 
@@ -34,10 +34,39 @@ export function callToSend(message: Message, input: Record<string, unknown>): Me
 
 /** The server's answer, or in its place an error where hooks would read another one than the client. */
 export function readableAnswer(answer: Message, line: Buffer, id: Id): Message {
-  const inexact = findInexact(line.toString());
+  const inexact = findInexact(line);
   if (inexact === undefined) return answer;
   const why = `the tool has run, and its result is withheld, as hooks would read another one than the client: ${inexact}`;
   return { jsonrpc: '2.0', id, error: { code: RpcError.Internal, message: why } };
+}
+
+const TASK = [
+  'taskId',
+  'status',
+  'statusMessage',
+  'createdAt',
+  'lastUpdatedAt',
+  'ttl',
+  'ttlMs',
+  'pollInterval',
+  'pollIntervalMs',
+];
+
+/**
+ * Whether a server needs more, or works on. Such an answer holds nothing else: a client could show what stands beside it,
+ * and hooks would not have seen it.
+ */
+export function isUnfinished(answer: Message): boolean {
+  const result = recordIn(answer, 'result');
+  const { resultType = 'complete', task } = result;
+  if (resultType === 'input_required') return hasOnly(result, ['inputRequests', 'requestState']);
+  if (task !== undefined) return hasOnly(result, ['task']) && isRecord(task) && hasOnly(task, TASK);
+  return resultType === 'task' && hasOnly(result, TASK);
+}
+
+function hasOnly(record: Message, keys: readonly string[]): boolean {
+  const known = new Set(['resultType', '_meta', ...keys]);
+  return Object.keys(record).every((key) => known.has(key));
 }
 
 /** A question of the server, or a task: without its words beside that, which no hook sees. */

@@ -1,12 +1,14 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { JsonEdit } from '../shared/editJson.js';
 import { editSettings, planSettings } from '../shared/editSettings.js';
 import { findProgram } from '../../process/command/findProgram.js';
 import { diffLines } from '../../trace/diff.js';
+import { isRecord } from '../../util/records.js';
 import { suggestName } from '../../util/suggestName.js';
 import { printJson, printLine, printNotice, toOneLine, toVisible } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
-import { findServers, planInstall, type InstallPlan, type Program } from './installPlan.js';
+import { recordIn, type Message } from './rpc.js';
 
 interface InstallOptions {
   readonly into?: string;
@@ -72,13 +74,8 @@ function checkServers(
 /** By its name, where a client finds it by that; else by its place. */
 function findOwnProgram(): Program {
   if (findProgram('hookstack') !== undefined) return ['hookstack'];
-  return [
-    process.execPath,
-    fileURLToPath(import.meta.resolve('hookstack/package.json')).replace(
-      /package\.json$/u,
-      'dist/cli.cjs',
-    ),
-  ];
+  const manifest = fileURLToPath(import.meta.resolve('hookstack/package.json'));
+  return [process.execPath, path.join(path.dirname(manifest), 'dist/cli.cjs')];
 }
 
 function report(
@@ -87,26 +84,172 @@ function report(
   diff: readonly string[],
   { undo, dryRun }: { readonly undo: boolean; readonly dryRun: boolean },
 ): string[] {
-  const changed = changes.filter(({ left }) => left === undefined);
-  const [would, done] = undo ? ['would be restored', 'restored'] : ['would be', 'is now'];
+  const verb = dryRun ? 'would be' : 'is now';
   const lines = changes.map(({ server, name = '', left }) => {
     const title = toOneLine(server);
     if (left !== undefined) return `${title}: left as it is: ${toOneLine(left)}`;
-    const what = dryRun ? would : done;
-    return undo
-      ? `${title}: ${what}`
-      : `${title}: ${what} behind hookstack, its tools are mcp__${name}__…`;
+    if (undo) return `${title}: ${dryRun ? 'would be ' : ''}restored`;
+    return `${title}: ${verb} behind hookstack, its tools are mcp__${name}__…`;
   });
-  const next =
-    changed.length > 0 && !dryRun
-      ? [
-          `Restart the client, or its servers. To take it back: hookstack mcp install --into ${toVisible(file)} --undo`,
-        ]
-      : [];
-  const isUndone = undo ? [] : next;
-  return [toVisible(file), ...(dryRun ? diff.map(toVisible) : []), ...lines, ...isUndone];
+  const isChanged = !dryRun && !undo && changes.some(({ left }) => left === undefined);
+  const next = `Restart the client, or its servers. To take it back: hookstack mcp install --into ${toVisible(file)} --undo`;
+  const shown = dryRun ? diff.map(toVisible) : [];
+  return [toVisible(file), ...shown, ...lines, ...(isChanged ? [next] : [])];
 }
 
 function toUnix(text: string): string {
   return text.replaceAll('\r\n', '\n');
+}
+
+/** What becomes of one server of a client's settings. */
+interface ServerChange {
+  /** As the file calls it. */
+  readonly server: string;
+  /** As hooks call it; absent where it stays as it is. */
+  readonly name?: string;
+  /** Why it stays as it is. */
+  readonly left?: string;
+}
+
+interface InstallPlan {
+  readonly changes: readonly ServerChange[];
+  readonly edits: readonly JsonEdit[];
+}
+
+/** Where clients list their servers: most of them; VS Code in mcp.json; VS Code in its settings. */
+const PLACES = [['mcpServers'], ['servers'], ['mcp', 'servers']] as const;
+
+/** How a client is to start hookstack. */
+type Program = readonly [command: string, ...args: string[]];
+
+/** A server of a client's settings, and the keys that lead to it. */
+interface Listed {
+  readonly server: string;
+  readonly place: readonly string[];
+  readonly settings: Message;
+}
+
+/** All servers of a client's settings. A file may list some for each of several clients. */
+function findServers(settings: Readonly<Record<string, unknown>>): readonly Listed[] {
+  return PLACES.flatMap((place) =>
+    Object.entries(recordIn(settings, ...place)).flatMap(([server, each]) =>
+      isRecord(each) ? [{ server, place: [...place, server], settings: each }] : [],
+    ),
+  );
+}
+
+/** @param chosen names of servers; none for all */
+function planInstall(
+  settings: Readonly<Record<string, unknown>>,
+  chosen: readonly string[],
+  undo: boolean,
+  program: Program,
+): InstallPlan {
+  const listed = findServers(settings);
+  const names = namesOf(listed, program);
+  const changes: ServerChange[] = [];
+  const edits: JsonEdit[] = [];
+  for (const each of listed) {
+    const { server, place } = each;
+    if (chosen.length > 0 && !chosen.includes(server)) continue;
+    const change = planServer(each.settings, names.get(each) ?? '', undo, program);
+    const { command, args, ...told } = change;
+    changes.push({ server, ...told });
+    if (command === undefined) continue;
+    edits.push({ path: [...place, 'command'], value: command });
+    edits.push({ path: [...place, 'args'], value: args });
+  }
+  return { changes, edits };
+}
+
+/**
+ * How hooks will call each server. No two are called the same, as hooks could not tell their tools apart: what hooks know
+ * already stays, then servers whose own name will do keep it, and the others get a number.
+ */
+function namesOf(listed: readonly Listed[], program: Program): ReadonlyMap<Listed, string> {
+  const names = new Map<Listed, string>();
+  const taken = new Set<string>();
+  const give = (each: Listed, name: string) => {
+    names.set(each, name);
+    taken.add(name);
+  };
+  for (const each of listed) {
+    const wrapped = readWrapped(each.settings, program);
+    if (wrapped) give(each, wrapped.name);
+  }
+  const open = listed.filter((each) => !names.has(each));
+  for (const each of open) {
+    const { server } = each;
+    if (toName(server) === server && !taken.has(server)) give(each, server);
+  }
+  for (const each of open) {
+    if (!names.has(each)) give(each, numbered(toName(each.server), taken));
+  }
+  return names;
+}
+
+function numbered(name: string, taken: ReadonlySet<string>): string {
+  let free = name;
+  for (let next = 2; taken.has(free); next += 1) free = `${name}-${next}`;
+  return free;
+}
+
+interface Planned extends Omit<ServerChange, 'server'> {
+  readonly command?: string;
+  /** Absent to remove them. */
+  readonly args?: readonly string[];
+}
+
+function planServer(settings: Message, name: string, undo: boolean, program: Program): Planned {
+  const { command, args = [] } = settings;
+  if (typeof command !== 'string') {
+    return { left: 'no command starts it: servers elsewhere are not covered' };
+  }
+  if (!isTexts(args)) return { left: 'its "args" are no list of texts' };
+  const wrapped = readWrapped(settings, program);
+  if (undo) {
+    if (!wrapped) return { left: 'hookstack is not in front of it' };
+    const [own, ...rest] = wrapped.command;
+    if (own === undefined) return { left: 'no "--" stands before its command: change it by hand' };
+    return { command: own, name: wrapped.name, ...(rest.length > 0 && { args: rest }) };
+  }
+  if (wrapped) return { left: `hookstack is in front of it already, as "${wrapped.name}"` };
+  const [own, ...place] = program;
+  return { command: own, args: [...place, 'mcp', '--name', name, '--', command, ...args], name };
+}
+
+/** As a package, with or without its version, or as what npm writes for it. */
+const OWN_WORD = /(?:^|[\\/])hookstack(?:@[^\\/]*|\.(?:cmd|ps1|exe))?(?:[\\/]|$)/iu;
+
+/** What hookstack starts, where a client starts hookstack; no command where none can be told from its options. */
+function readWrapped(
+  { command, args = [] }: Message,
+  program: Program,
+): { readonly name: string; readonly command: readonly string[] } | undefined {
+  if (typeof command !== 'string' || !isTexts(args)) return undefined;
+  const start = args.indexOf('mcp');
+  if (start < 0) return undefined;
+  const before = [command, ...args.slice(0, start)];
+  const isOurs = before.at(-1) === program.at(-1) || before.some((word) => OWN_WORD.test(word));
+  const own = args.slice(start + 1);
+  const end = own.indexOf('--');
+  const name = nameIn(end < 0 ? own : own.slice(0, end));
+  if (!isOurs || name === undefined) return undefined;
+  return { name, command: end < 0 ? [] : own.slice(end + 1) };
+}
+
+function nameIn(options: readonly string[]): string | undefined {
+  const at = options.findLastIndex((option) => /^--name(?:=|$)/u.test(option));
+  const option = options[at];
+  return option === '--name' ? options[at + 1] : option?.slice('--name='.length);
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
+
+/** A name that can stand in the names of tools. */
+function toName(server: string): string {
+  const name = server.replaceAll(/[^A-Za-z0-9.-]+/gu, '_').replaceAll(/^[^A-Za-z0-9]+|_+$/gu, '');
+  return name === '' ? 'server' : name;
 }

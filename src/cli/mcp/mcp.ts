@@ -8,7 +8,7 @@ import { Watchdog } from '../shared/watchdog.js';
 import { UsageError } from '../shared/usageError.js';
 import { withTrace } from '../shared/withTrace.js';
 import { addMiddleware, openWorkspace, type Workspace } from '../shared/workspace.js';
-import { Outlet } from './outlet.js';
+import { Outlet } from './lines.js';
 import { McpProxy } from './proxy.js';
 import { serve } from './serve.js';
 

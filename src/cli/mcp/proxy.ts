@@ -1,15 +1,11 @@
 import type { Readable } from 'node:stream';
 import type { Approver } from '../../protocol/approval.js';
 import { errorMessage } from '../../util/errorMessage.js';
-import { findInexact } from './exactJson.js';
 import { isRecord } from '../../util/records.js';
-import { asOneLine, LineSplitter, readPieces } from './lines.js';
-import { toLine, type Outlet } from './outlet.js';
-import { MAX_NONSENSE, Nonsense } from './nonsense.js';
-import { hasRepeatedKey, lookalikeIn, zeroIn } from './keys.js';
-import { errorAnswer, isId, isTooDeep, parseLine, recordIn, RpcError } from './rpc.js';
+import { hasRepeatedKey, lookalikeIn, problemOfAnswer, zeroIn } from './exact.js';
+import { asOneLine, LineSplitter, readPieces, toLine, type Outlet } from './lines.js';
+import { errorAnswer, isId, isTooDeepLine, parseLine, recordIn, RpcError } from './rpc.js';
 import type { Id, Message } from './rpc.js';
-import { isForNobody, problemOfAnswer } from './callMessages.js';
 import type { CallHost, Receiver } from './call.js';
 import { progressToSend } from './forwarding.js';
 import { ToolCalls } from './toolCalls.js';
@@ -23,8 +19,10 @@ interface ProxyOptions extends Pick<CallHost, 'client' | 'configFor' | 'warn'> {
 const MAX_OPEN = 10_000;
 /** Takes an answer that nobody wants any more, and that nobody else may get. */
 const drop: Receiver = () => undefined;
-/** The only version of the protocol in which a line may hold several messages. */
-const VERSION_WITH_BATCHES = '2025-03-26';
+/** Some servers write their log to stdout; one that writes so many lines in a row that are no messages is broken. */
+const MAX_NONSENSE = 100;
+/** What a blank line counts of that: some servers write them for a sign of life. */
+const BLANK_LINE = 0.01;
 
 /**
  * Passes messages between a client and a server. Calls of tools go through hooks, lists of tools are filtered, and all
@@ -36,11 +34,10 @@ export class McpProxy {
   readonly #calls: ToolCalls;
   #server: Outlet | undefined;
   #failure: string | undefined;
-  #version: unknown;
-  readonly #nonsense: Nonsense;
+  /** What the server has written in a row that is no message. */
+  #nonsense = 0;
 
   constructor(private readonly options: ProxyOptions) {
-    this.#nonsense = new Nonsense(options.warn);
     this.#calls = new ToolCalls({
       client: options.client,
       configFor: options.configFor,
@@ -86,21 +83,8 @@ export class McpProxy {
       if (line.toString().trim() !== '') this.#refuse(null, RpcError.Parse, 'a line is no JSON');
       return;
     }
-    if (isTooDeep(message, line.length)) this.#refuseMessage(message, 'is nested too deeply');
-    else if (!Array.isArray(message)) this.#sort(message, asOneLine(line));
-    else if (this.#version === VERSION_WITH_BATCHES && message.length > 0) {
-      this.#takeBatch(message, line);
-    } else {
-      const why = 'a line must hold one message: this version of the protocol has no batches';
-      this.#refuse(null, RpcError.InvalidRequest, why);
-    }
-  }
-
-  /** Its messages go on one by one, and so are written anew. */
-  #takeBatch(messages: readonly unknown[], line: Buffer): void {
-    const inexact = findInexact(line.toString());
-    if (inexact !== undefined) return this.#refuse(null, RpcError.InvalidRequest, inexact);
-    for (const each of messages) this.#sort(each, toLine(each));
+    if (isTooDeepLine(message, line)) this.#refuseMessage(message, 'is nested too deeply');
+    else this.#sort(message, asOneLine(line));
   }
 
   #isOpen(id: Id): boolean {
@@ -110,7 +94,8 @@ export class McpProxy {
   #sort(message: unknown, line: Buffer): void {
     const { method, id } = recordIn(message);
     if (!isRecord(message)) {
-      return this.#refuse(null, RpcError.InvalidRequest, 'a message is no object');
+      const why = 'a line must hold one message, which is an object: batches do not pass';
+      return this.#refuse(null, RpcError.InvalidRequest, why);
     }
     // A server could read another method, or another name of a tool.
     const lookalike = lookalikeIn(message) ?? zeroIn(String(method));
@@ -122,7 +107,7 @@ export class McpProxy {
       else this.#takeNotification(method, message, line);
     } else if (method !== undefined || !isId(id)) {
       this.#refuse(null, RpcError.InvalidRequest, 'a message has no method, and answers nothing');
-    } else if (!this.#calls.elicitations.take(id, message)) this.#server?.send(line);
+    } else if (!this.#calls.questions.take(id, message)) this.#server?.send(line);
   }
 
   #takeRequest(id: unknown, method: string, message: Message, line: Buffer): void {
@@ -161,11 +146,7 @@ export class McpProxy {
           client.send(errorAnswer(answer['id'] as Id, RpcError.Internal, message));
         });
       };
-    if (method !== 'initialize') return (_answer, line) => client.send(line);
-    return (answer, line) => {
-      this.#version = recordIn(answer, 'result')['protocolVersion'];
-      client.send(line);
-    };
+    return (_answer, line) => client.send(line);
   }
 
   #takeNotification(method: string, message: Message, line: Buffer): void {
@@ -189,10 +170,7 @@ export class McpProxy {
     if (this.#failure === undefined) {
       this.#open.set(id, receive);
       this.#server?.send(message);
-    } else {
-      const answer = errorAnswer(id, RpcError.ConnectionClosed, this.#failure);
-      receive(answer, toLine(answer));
-    }
+    } else failWith(receive, id, RpcError.ConnectionClosed, this.#failure);
   }
 
   async #filterTools(request: Message, answer: Message, line: Buffer): Promise<void> {
@@ -212,7 +190,8 @@ export class McpProxy {
     const lines = new LineSplitter((line) => {
       if (line) this.#takeFromServer(line);
       else broken = 'wrote a line without end';
-      if (this.#nonsense.isTooMuch) broken = `wrote ${MAX_NONSENSE} lines that are no messages`;
+      if (this.#nonsense >= MAX_NONSENSE)
+        broken = `wrote ${MAX_NONSENSE} lines that are no messages`;
     });
     await readPieces(stream, (chunk) => {
       lines.push(chunk);
@@ -227,32 +206,35 @@ export class McpProxy {
     try {
       message = parseLine(line);
     } catch {
-      return this.#nonsense.noteLine(line);
+      return this.#noteNonsense(line.toString().trim() === '' ? BLANK_LINE : 1);
     }
-    if (Array.isArray(message) && message.length === 0) return this.#nonsense.note();
-    const isDeep = isTooDeep(message, line.length);
-    const isBatch = Array.isArray(message);
-    const inexact = isBatch && !isDeep ? findInexact(line.toString()) : undefined;
-    const problem = isDeep ? 'a message that is nested too deeply' : inexact;
-    const messages: readonly unknown[] = isBatch ? (message as unknown[]) : [message];
-    for (const each of messages) {
-      if (problem !== undefined) this.#drop(each, problem);
-      else this.#pass(each, isBatch ? toLine(each) : asOneLine(line));
-    }
+    if (isTooDeepLine(message, line)) this.#drop(message, 'a message that is nested too deeply');
+    else if (Array.isArray(message)) this.#drop(message, 'a batch, which does not pass');
+    else this.#pass(message, asOneLine(line));
   }
 
-  #drop(message: unknown, problem: string): void {
-    const { id, method } = recordIn(message);
-    if (method === undefined && isId(id)) this.#failAnswer(id, problem);
-    else this.#nonsense.note();
+  #noteNonsense(weight = 1): void {
+    if (weight === 1 && this.#nonsense < 1) {
+      this.options.warn('wrote a line to stdout that is no message; such lines are dropped');
+    }
+    this.#nonsense += weight;
+  }
+
+  /** @param said a message, or a list of them */
+  #drop(said: unknown, problem: string): void {
+    const messages = [said].flat().map((each) => recordIn(each));
+    const answered = messages.flatMap(({ id, method }) =>
+      method === undefined && isId(id) ? [id] : [],
+    );
+    for (const id of answered) this.#failAnswer(id, problem);
+    if (answered.length === 0) this.#noteNonsense();
   }
 
   #failAnswer(id: Id, what: string): void {
     const receive = this.#open.get(id);
     this.#open.delete(id);
     const why = `the MCP server "${this.options.name}" answered with ${what}`;
-    const answer = errorAnswer(id, RpcError.Internal, why);
-    receive?.(answer, toLine(answer));
+    if (receive) failWith(receive, id, RpcError.Internal, why);
   }
 
   #pass(message: unknown, line: Buffer): void {
@@ -260,20 +242,18 @@ export class McpProxy {
     const { method, id, error, result } = recordIn(message);
     const isAnswer = error !== undefined || result !== undefined;
     // What could be read as a request and as an answer would pass hooks by as the one.
-    if (!isRecord(message) || (method !== undefined && isAnswer)) return this.#nonsense.note();
+    if (!isRecord(message) || (method !== undefined && isAnswer)) return this.#noteNonsense();
     const lookalike = lookalikeIn(message);
-    if (lookalike !== undefined) {
-      return method === undefined && isId(id)
-        ? this.#failAnswer(id, lookalike)
-        : this.#nonsense.note();
-    }
+    if (lookalike !== undefined) return this.#drop(message, lookalike);
     if (typeof method === 'string') {
       const hasWords = method === 'notifications/progress' && this.#calls.isResultAwaited;
       client.send(hasWords ? progressToSend(message) : line);
     } else if (isId(id)) this.#takeAnswer(id, message, line);
-    else if (isForNobody(message)) client.send(toLine(message));
-    else return this.#nonsense.note();
-    this.#nonsense.forget();
+    // An error about what could not be read is no answer to any request.
+    else if ((id ?? null) === null && isRecord(error) && result === undefined) {
+      client.send(toLine(message));
+    } else return this.#noteNonsense();
+    this.#nonsense = 0;
   }
 
   #takeAnswer(id: Id, message: Message, line: Buffer): void {
@@ -305,10 +285,13 @@ export class McpProxy {
   fail(message: string): void {
     this.#failure ??= message;
     this.#calls.failAll(message);
-    for (const [id, receive] of this.#open) {
-      const answer = errorAnswer(id, RpcError.ConnectionClosed, message);
-      receive(answer, toLine(answer));
-    }
+    for (const [id, receive] of this.#open)
+      failWith(receive, id, RpcError.ConnectionClosed, message);
     this.#open.clear();
   }
+}
+
+function failWith(receive: Receiver, id: Id, code: number, why: string): void {
+  const answer = errorAnswer(id, code, why);
+  receive(answer, toLine(answer));
 }

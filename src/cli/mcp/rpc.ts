@@ -1,5 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import { isRecord } from '../../util/records.js';
+import { isRecord, isTooDeep } from '../../util/records.js';
 
 /** A message as it was read; nothing of it has been checked but that it is an object. */
 export type Message = Readonly<Record<string, unknown>>;
@@ -36,20 +36,10 @@ export function isId(id: unknown): id is Id {
 /** More than anybody writes, and less than ends a program that follows it by calling itself. */
 const MAX_DEPTH = 1000;
 
-/**
- * Whether a message is nested so deeply that it could not be written again.
- *
- * @param size of its line in bytes
- */
-export function isTooDeep(message: unknown, size: number): boolean {
+/** Whether a message is nested so deeply that it could not be written again. */
+export function isTooDeepLine(message: unknown, { length }: Buffer): boolean {
   // Each level has two brackets.
-  if (size <= 2 * MAX_DEPTH) return false;
-  let level: object[] = isObject(message) ? [message] : [];
-  for (let depth = 1; level.length > 0; depth += 1) {
-    if (depth > MAX_DEPTH) return true;
-    level = level.flatMap((each) => Object.values(each).filter(isObject));
-  }
-  return false;
+  return length > 2 * MAX_DEPTH && isTooDeep(message, MAX_DEPTH);
 }
 
 export function errorAnswer(id: Id | null, code: number, message: string): Message {
@@ -63,8 +53,4 @@ export function recordIn(value: unknown, ...keys: readonly string[]): Message {
     found = isRecord(found) && Object.hasOwn(found, key) ? found[key] : undefined;
   }
   return isRecord(found) ? found : {};
-}
-
-export function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }

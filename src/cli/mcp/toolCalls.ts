@@ -2,25 +2,24 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../../config/config.js';
 import { isLookedAt, isResultLookedAt } from '../../core/isLookedAt.js';
 import { executeToolWithHooks } from '../../core/coreToolHookTriggers.js';
-import type { Approval, ApprovalRequest, Approver } from '../../protocol/approval.js';
+import type { Approver } from '../../protocol/approval.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { isTooDeep } from '../../util/records.js';
 import { Untouched, type Call, type CallFacts, type CallHost } from './call.js';
-import { isUnfinished, problemOf } from './callMessages.js';
+import { problemOfCall } from './exact.js';
 import {
   answerInstead,
   answerToSend,
   callToSend,
+  isUnfinished,
   readableAnswer,
   unfinishedToSend,
   whyNotReadable,
   type Received,
 } from './forwarding.js';
-import { PlainCalls } from './plainCalls.js';
-import { canElicit, Elicitations } from './questions.js';
+import { canElicit, isOwnState, Questions } from './questions.js';
 import { errorAnswer, recordIn, RpcError } from './rpc.js';
 import type { Id, Message } from './rpc.js';
-import { isOwnState, Suspensions } from './suspensions.js';
 import { readAnswer } from './toolResult.js';
 import { ToolOffer } from './toolSelection.js';
 
@@ -30,23 +29,24 @@ const META = 'io.modelcontextprotocol/';
 export class ToolCalls {
   readonly #calls = new Map<Id, Call>();
   readonly #running = new Set<Promise<void>>();
-  readonly #plain = new PlainCalls();
+  /** Calls that nobody looks at: their lines pass like those of any other request. */
+  readonly #plain = new Set<Id>();
+  #tellSettled: (() => void) | undefined;
   /** Those that are made already, by whether a person can be asked. */
   readonly #configs = new Map<boolean, Config>();
   /** By the id of the question. */
   readonly #asking = new Map<string, Call>();
-  readonly #suspensions = new Suspensions<Call>();
   #hasToldTask = false;
   /** Whether nobody is left who could answer a question. */
   #isUnanswered = false;
-  readonly elicitations: Elicitations;
+  readonly questions: Questions;
   /** Of clients of before 2026-07-28, which say it once. */
   capabilities: Message = {};
   readonly offer: ToolOffer;
 
   constructor(private readonly host: CallHost) {
     this.offer = new ToolOffer(host.fullName);
-    this.elicitations = new Elicitations(host.client);
+    this.questions = new Questions(host.client);
   }
 
   readonly approver: Approver = (request, { signal }) => {
@@ -54,9 +54,10 @@ export class ToolCalls {
     if (!call) throw new Error('nobody knows which call it is about');
     if (this.#isUnanswered || signal.aborted)
       throw new Error('the client does not answer any more');
-    return call.isModern
-      ? this.#suspend(call, request, signal)
-      : this.elicitations.ask(request, signal);
+    if (!call.isModern) return this.questions.ask(request, signal);
+    const { result, approval } = this.questions.suspend(call, request, signal);
+    this.#finish(call, { jsonrpc: '2.0', id: call.id, result });
+    return approval;
   };
 
   get size(): number {
@@ -75,9 +76,10 @@ export class ToolCalls {
   /** Takes a request of the client. Whatever becomes of it, it is answered. */
   take(id: Id, message: Message, line: Buffer): void {
     const { client } = this.host;
-    const problem = problemOf(message);
+    const params = recordIn(message, 'params');
+    const problem = problemOfCall(params);
     if (problem !== undefined) return client.send(errorAnswer(id, RpcError.InvalidParams, problem));
-    const state = recordIn(message, 'params')['requestState'];
+    const state = params['requestState'];
     if (isOwnState(state)) return this.#resume(id, message, line, state);
     const facts = this.#read(message);
     if (this.#isPlain(facts)) return this.#passOn(id, line);
@@ -108,9 +110,13 @@ export class ToolCalls {
   #passOn(id: Id, line: Buffer): void {
     this.#plain.add(id);
     this.host.sendToServer(id, line, (_answer, answered) => {
-      this.#plain.end(id);
+      this.#endPlain(id);
       this.host.client.send(answered);
     });
+  }
+
+  #endPlain(id: Id): void {
+    if (this.#plain.delete(id) && this.#plain.size === 0) this.#tellSettled?.();
   }
 
   /** What a request says of its client. Since 2026-07-28 each says all of it. */
@@ -199,22 +205,15 @@ export class ToolCalls {
     );
   }
 
-  #suspend(call: Call, request: ApprovalRequest, signal: AbortSignal): Promise<Approval> {
-    const { result, approval } = this.#suspensions.add(call, request, signal);
-    this.#finish(call, { jsonrpc: '2.0', id: call.id, result });
-    return approval;
-  }
-
   #resume(id: Id, message: Message, line: Buffer, state: string): void {
     const { client } = this.host;
-    const waiting = this.#suspensions.get(state);
+    const call = this.questions.suspended(state);
     const params = recordIn(message, 'params');
-    if (!waiting) {
+    if (!call) {
       const text = 'The question about this call is over. Call the tool again to be asked again.';
       const result = { llmContent: text, returnDisplay: text, error: { message: text } };
       return client.send(answerInstead(result, id, true));
     }
-    const { call, settle } = waiting;
     const problem = whyNotReadable(message, line);
     if (problem !== undefined) return client.send(errorAnswer(id, RpcError.InvalidParams, problem));
     const isSame =
@@ -228,7 +227,7 @@ export class ToolCalls {
     call.message = { ...message, params: { ...params, inputResponses, requestState } };
     call.id = id;
     this.#calls.set(id, call);
-    settle(recordIn(params, 'inputResponses'));
+    this.questions.resume(state, recordIn(params, 'inputResponses'));
   }
 
   #finish(call: Call, answer: Message | Buffer): void {
@@ -241,7 +240,7 @@ export class ToolCalls {
 
   /** The client does not wait for this answer any more. */
   cancel(id: Id): void {
-    this.#plain.end(id);
+    this.#endPlain(id);
     const call = this.#calls.get(id);
     if (!call) return;
     this.#calls.delete(id);
@@ -263,12 +262,16 @@ export class ToolCalls {
   /** The client is gone: all questions that are open are answered with no. */
   noMoreAnswers(): void {
     this.#isUnanswered = true;
-    this.elicitations.giveUp();
-    this.#suspensions.giveUp();
+    this.questions.giveUp();
   }
 
+  /** To be asked once, when no more calls will come. */
   async settled(): Promise<void> {
-    await Promise.allSettled([...this.#running, this.#plain.settled()]);
+    const plain = new Promise<void>((resolve) => {
+      this.#tellSettled = resolve;
+      if (this.#plain.size === 0) resolve();
+    });
+    await Promise.allSettled([...this.#running, plain]);
   }
 }
 

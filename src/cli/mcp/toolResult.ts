@@ -1,7 +1,7 @@
 import type { Part } from '@google/genai';
 import { isDeepStrictEqual } from 'node:util';
 import { ToolErrorType, type ToolResult } from '../../tools/tools.js';
-import { findInexact } from './exactJson.js';
+import { findInexact, hasRepeatedKey } from './exact.js';
 import { isRecord } from '../../util/records.js';
 import { recordIn, type Message } from './rpc.js';
 
@@ -117,8 +117,15 @@ function readBlock({ type, ...block }: Message): [Part | undefined, Message] {
 /** Servers repeat structured content as a text, for clients that do not know it. */
 function repeats(texts: readonly string[], structured: unknown): boolean {
   return texts.some((text) => {
-    if (!/^\s*[{[]/u.test(text) || findInexact(text) !== undefined) return false;
-    return isDeepStrictEqual(JSON.parse(text), structured);
+    if (!/^\s*[{[]/u.test(text)) return false;
+    try {
+      const value: unknown = JSON.parse(text);
+      if (!isDeepStrictEqual(value, structured)) return false;
+      const json = Buffer.from(text);
+      return !hasRepeatedKey(json, value) && findInexact(json) === undefined;
+    } catch {
+      return false;
+    }
   });
 }
 

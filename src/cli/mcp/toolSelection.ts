@@ -31,13 +31,29 @@ export class ToolOffer {
 
   /** A list of tools without those that hooks do not allow; `undefined` where nothing is left out. */
   async filter(config: Config, request: Message, answer: Message): Promise<Message | undefined> {
+    const tools = toolsOf(answer);
     const isFurther = Object.hasOwn(recordIn(request, 'params'), 'cursor');
     const before = isFurther ? this.#selection : undefined;
-    const page = selectTools(config, declarationsOf(answer, this.fullName));
+    const page = selectTools(
+      config,
+      tools.flatMap((tool) => this.#declare(tool)),
+    );
     await this.#remember(
       before ? Promise.all([before, page]).then(([pages, next]) => unite(pages, next)) : page,
     );
-    return withAllowedTools(answer, await page, this.fullName);
+    const { allowed } = await page;
+    if (allowed === undefined) return undefined;
+    const kept = tools.filter(
+      ({ name }) => typeof name === 'string' && allowed.has(this.fullName(name)),
+    );
+    return { ...answer, result: { ...recordIn(answer, 'result'), tools: kept } };
+  }
+
+  /** What hooks are told of a tool that a server lists. */
+  #declare({ name, description, inputSchema }: Message): FunctionDeclaration[] {
+    if (typeof name !== 'string') return [];
+    const about = typeof description === 'string' && { description };
+    return [{ name: this.fullName(name), ...about, parametersJsonSchema: inputSchema }];
   }
 
   /** The result of a call that hooks do not allow; `undefined` where they do. */
@@ -48,7 +64,9 @@ export class ToolOffer {
   ): Promise<ToolResult | undefined> {
     const { allowed, by } = await (this.#selection ?? this.#remember(selectTools(config, [])));
     if (allowed === undefined || allowed.has(toolName)) return undefined;
-    const refusal = notSelected(toolName);
+    const message = `The tool "${toolName}" was not run: hooks have restricted the tools of this server, and it is not among those that may be called.`;
+    const error = { type: ToolErrorType.NotAllowed, message };
+    const refusal = { llmContent: message, returnDisplay: message, error };
     traceRefusal(toolName, given, refusal, by);
     return refusal;
   }
@@ -92,42 +110,7 @@ function unite(pages: Selection, next: Selection): Selection {
   return { allowed: new Set(allowed), listed, by };
 }
 
-/** What hooks are told of the tools that a server lists. */
-function declarationsOf(
-  answer: Message,
-  fullName: (tool: string) => string,
-): FunctionDeclaration[] {
-  return toolsOf(answer).flatMap((tool) => {
-    const { name, description, inputSchema } = recordIn(tool);
-    if (typeof name !== 'string') return [];
-    const about = typeof description === 'string' && { description };
-    return [{ name: fullName(name), ...about, parametersJsonSchema: inputSchema }];
-  });
-}
-
-/** A list of tools without those that hooks do not allow; `undefined` where nothing is left out. */
-function withAllowedTools(
-  answer: Message,
-  { allowed }: Selection,
-  fullName: (tool: string) => string,
-): Message | undefined {
-  const tools = toolsOf(answer);
-  const kept = tools.filter((tool) => {
-    const { name } = recordIn(tool);
-    return allowed === undefined || (typeof name === 'string' && allowed.has(fullName(name)));
-  });
-  if (allowed === undefined) return undefined;
-  return { ...answer, result: { ...recordIn(answer, 'result'), tools: kept } };
-}
-
-function toolsOf(answer: Message): readonly unknown[] {
+function toolsOf(answer: Message): readonly Message[] {
   const { tools } = recordIn(answer, 'result');
   return Array.isArray(tools) ? tools.filter(isRecord) : [];
-}
-
-/** The result of a call that hooks do not allow. */
-function notSelected(toolName: string): ToolResult {
-  const message = `The tool "${toolName}" was not run: hooks have restricted the tools of this server, and it is not among those that may be called.`;
-  const error = { type: ToolErrorType.NotAllowed, message };
-  return { llmContent: message, returnDisplay: message, error };
 }

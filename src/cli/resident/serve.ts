@@ -6,19 +6,28 @@ import { removeControls } from '../../protocol/sanitizeText.js';
 import { HookEventName, type DialectName } from '../../protocol/types.js';
 import { onBehalfOf } from '../../util/requester.js';
 import { answerEvent } from '../hook/answerEvent.js';
-import { projectDirectory } from '../hook/projectDirectory.js';
-import { parseInput } from '../hook/readInput.js';
-import { readEvent } from '../hook/refusal.js';
+import { parseInput, projectDirectory, readEvent } from '../hook/event.js';
 import { ANSWERED, BLOCKED } from '../hook/writeAnswer.js';
 import { makePrivate, removeOld } from '../shared/privateFolder.js';
 import { UsageError } from '../shared/usageError.js';
 import { LIMITS } from '../shared/limits.js';
 import { openWorkspace, type Workspace } from '../shared/workspace.js';
-import { noteGuards } from './guards.js';
-import { inheritanceOf, type Inheritance } from './inheritance.js';
-import { formatReply, readRequest, STILL_HERE, type ResidentRequest } from './request.js';
+import {
+  formatReply,
+  inheritanceOf,
+  readRequest,
+  STILL_HERE,
+  type Inheritance,
+  type ResidentRequest,
+} from './client.js';
 import { RememberedFiles } from './rememberedFiles.js';
-import { isCurrent, KeptWorkspaces, NeedsOwnProcess, requireAnswerable } from './workspaces.js';
+import {
+  isCurrent,
+  KeptWorkspaces,
+  NeedsOwnProcess,
+  noteGuards,
+  requireAnswerable,
+} from './workspaces.js';
 
 /** The resident ends after this many ms without an event, and lets go of the projects without one. */
 const IDLE_MS = 600_000;
@@ -158,10 +167,8 @@ class Resident {
   }
 
   async #replyTo(request: ResidentRequest, signal: AbortSignal): Promise<Buffer | undefined> {
-    if (request.wants === 'status')
-      return formatReply(0, `${JSON.stringify(this.#status())}\n`, '');
-    if (request.wants === 'stop') {
-      this.#end();
+    if (request.wants === 'status' || request.wants === 'stop') {
+      if (request.wants === 'stop') this.#end();
       return formatReply(0, `${JSON.stringify(this.#status())}\n`, '');
     }
     if (!this.#isWhole()) this.#end();

@@ -1,6 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { LineSplitter } from '../../../src/cli/mcp/lines.js';
-import { Outlet } from '../../../src/cli/mcp/outlet.js';
+import { LineSplitter, Outlet } from '../../../src/cli/mcp/lines.js';
 import { McpProxy } from '../../../src/cli/mcp/proxy.js';
 import type { Config } from '../../../src/config/config.js';
 import { callModel, requestOf } from './engine.js';
