@@ -6,12 +6,12 @@ import { findNodes, listFiles, readSource } from '../requirements/syntax.js';
  * what it buys.
  */
 const LINES: Readonly<Record<string, number>> = {
-  middleware: 2115,
+  middleware: 2100,
   'src/config': 1040,
   'src/context.ts src/compose.ts src/stack.ts src/middlewareGuard.ts': 730,
-  'src/core': 1200,
-  'src/dialects': 2055,
-  'src/hooks': 2325,
+  'src/core': 1220,
+  'src/dialects': 2050,
+  'src/hooks': 2320,
   'src/process': 3800,
   'src/protocol': 2610,
   'src/run': 1530,
@@ -21,21 +21,21 @@ const LINES: Readonly<Record<string, number>> = {
   'src/trust': 1810,
   'src/util': 1820,
 };
-const ALL = 22_670;
+const ALL = 22_600;
 
 /** The same for the rooms around the engine: adapters; of a fleet its servers, its record, and who asks. */
 const AROUND: Readonly<Record<string, number>> = {
-  'src/cli/collect': 410,
-  'src/cli/serve': 3510,
+  'src/cli/collect': 390,
+  'src/cli/serve': 3460,
   'src/fleet': 2730,
-  'src/hosts': 4220,
+  'src/hosts': 4210,
 };
 
 /** The same for what people who write hooks look at them with. */
 const LOOKING: Readonly<Record<string, number>> = {
-  'src/cli/commands.ts src/cli/main.ts src/cli/program.ts src/cli/completion': 775,
+  'src/cli/commands.ts src/cli/main.ts src/cli/program.ts src/cli/completion': 770,
   'src/cli/explain src/cli/fire src/cli/list src/cli/stack src/cli/switch src/cli/trace': 1360,
-  'src/cli/shared': 3235,
+  'src/cli/shared': 3230,
   'src/cli/test src/cli/trust src/cli/validate': 1130,
   'src/validate': 1140,
 };

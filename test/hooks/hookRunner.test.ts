@@ -356,7 +356,7 @@ describe('the deadline of a hook', () => {
     expect((await run(hook('true', { timeout }))).result.success).toBe(true);
     const calls: readonly unknown[][] = timers.mock.calls;
     // What is left of its output after its end is waited for in the same way.
-    const [deadline] = calls.filter(([, , ending]) => ending === 'timeout');
+    const deadline = calls.find(([, , ending]) => ending === 'timeout');
     expect(deadline?.[1]).toBe(expected);
   });
 });
