@@ -47,6 +47,8 @@ async function run(args: readonly string[]): Promise<number> {
     .exitOverride();
   let exitCode = 0;
   for (const spec of COMMANDS) addCommand(program, spec, (code) => (exitCode = code));
+  const others = COMMANDS.filter(({ group }) => group === undefined).map(({ name }) => name);
+  program.addHelpText('after', `\nLess often needed: ${others.join(', ')}`);
   try {
     await program.parseAsync(args, { from: 'user' });
     return exitCode;

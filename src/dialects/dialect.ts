@@ -141,6 +141,8 @@ export interface Dialect {
   /** Those that are always the same. */
   readonly constants?: Fields;
   readonly tools: readonly ToolWords[];
+  /** Its other tools, of which there is nothing here: they keep their names. */
+  readonly otherTools?: readonly string[];
   /** Our name of the tool that a call is about, where its own does not tell. */
   readonly toolName?: (fields: Fields) => string | undefined;
   /** The separator in the names of an MCP server's tools; here `__`, as in `mcp__server__tool`. */

@@ -1,3 +1,4 @@
+import { testMatcher } from '../../middleware/planner.js';
 import { findUnmatchableNames, matchesGroup } from './matching.js';
 import type { MatcherReading } from '../dialects/dialect.js';
 import { suggestName } from '../util/suggestName.js';
@@ -6,11 +7,12 @@ import { dialects, readMatcher, dialectOfMatcher } from '../dialects/dialects.js
 import { events } from '../protocol/events.js';
 import { isExpression, MAX_EXPRESSION_LENGTH } from '../util/limitedRegExp.js';
 import { referenceTools } from '../agent/tools/referenceTools.js';
-import { findAttacks, hasRecheck } from './attackSearch.js';
-import type { Checked, GroupSite, Said } from './types.js';
+import type { GroupSite, Said } from './types.js';
+
+type Expression = Extract<MatcherReading, { expression: string }>;
 
 /** Each of these says what is wrong with the matcher of one group, if anything. */
-type MatcherRule = (site: GroupSite, checked: Checked) => Said;
+type MatcherRule = (site: GroupSite) => Said;
 
 const KNOWN_TOOLS = referenceTools.map(({ name }) => name);
 
@@ -72,8 +74,9 @@ export const matcherUnknownTool: MatcherRule = (site) => {
   if (matcher === undefined || FOREIGN.test(matcher)) return undefined;
   if (expression !== undefined && !isExpression(expression)) return undefined;
   // The tools of another agent are known by its names, whether or not they are here.
-  const words = site.group.dialect ? dialects[site.group.dialect].tools : [];
-  const tools = [...KNOWN_TOOLS, ...words.map(({ ours }) => ours)];
+  const spoken = site.group.dialect && dialects[site.group.dialect];
+  const { tools: words = [], otherTools = [] } = spoken ?? {};
+  const tools = [...KNOWN_TOOLS, ...words.map(({ ours }) => ours), ...otherTools];
   if (tools.some((tool) => matchesTool(site, tool))) return undefined;
   const names = tools.flatMap((tool) => words.find(({ ours }) => ours === tool)?.theirs ?? [tool]);
   const agent = site.group.dialect ? undefined : dialectOfMatcher(matcher);
@@ -115,47 +118,46 @@ function hasMixedAnchors(matcher: string): boolean {
   return begun === 0 ? ended > 0 && ended < names.length : begun < names.length;
 }
 
-export const matcherCatastrophic: MatcherRule = async (site, checked) => {
-  const found = (await searchAttacks(checked)).get(site);
-  // A name is short: what grows with its square or cube takes no time.
-  if (found?.status !== 'vulnerable' || found.complexity.type !== 'exponential') return undefined;
-  return `takes exponential time for names such as ${JSON.stringify(found.attack.string.slice(0, 40))}…, and then counts as not matching; let nothing that repeats contain another repetition`;
+export const matcherCatastrophic: MatcherRule = (site) => {
+  const reading = expressionOf(site);
+  // Exponential time takes a group that is repeated.
+  if (!reading || !/\)[*+{]/u.test(reading.expression)) return undefined;
+  const slow = namesToTry(reading.expression).find((name) => isSlow(reading, name));
+  if (slow === undefined) return undefined;
+  return `takes exponential time for names such as ${JSON.stringify(slow.slice(0, 40))}…, and then counts as not matching; let nothing that repeats contain another repetition`;
 };
 
-export const matcherUndecided: MatcherRule = async (site, checked) => {
-  if (isTooLong(site)) {
-    return `is longer than ${MAX_EXPRESSION_LENGTH} characters, and may take for ever for some names; a project's is refused; simplify it`;
+/** Enough for exponential time to be seen, and no more than a name may have. */
+const REPEATS = 48;
+const MAX_WORDS = 8;
+
+/** Names of one thing again and again, behind what the expression begins with, with an end that nothing expects. */
+function namesToTry(expression: string): string[] {
+  const [, begin = ''] = /^\^?([\w-]*)/u.exec(expression) ?? [];
+  const words = expression.match(/[a-z\d_-]+/giu)?.slice(0, MAX_WORDS) ?? [];
+  const repeated = new Set(['a', '_', '0', ...words]);
+  return [...repeated].flatMap((word) =>
+    ['', begin].map((before) => `${before}${word.repeat(REPEATS)}!`),
+  );
+}
+
+function isSlow(reading: Expression, name: string): boolean {
+  let slow = false;
+  testMatcher(reading, name, () => (slow = true));
+  return slow;
+}
+
+/** More are not told apart by a few names that are tried. */
+const MAX_REPEATED_GROUPS = 50;
+
+export const matcherUndecided: MatcherRule = (site) => {
+  const groups = expressionOf(site)?.expression.match(/\)[*+{]/gu) ?? [];
+  if (groups.length > MAX_REPEATED_GROUPS) {
+    return `repeats more than ${MAX_REPEATED_GROUPS} groups, and may take for ever for some names, for which it then counts as not matching; simplify it`;
   }
-  const searched = await searchAttacks(checked);
-  const found = searched.get(site);
-  if (!searched.has(site) || (found && found.status !== 'unknown')) return undefined;
-  if (hasRecheck) {
-    return 'could not be decided: it may take for ever for some names, and then counts as not matching; simplify it';
-  }
-  // One line is enough for all matchers.
-  const [first] = searched.keys();
-  if (site !== first) return undefined;
-  return 'whether this matcher, and others like it, take for ever for some names is not checked, as the package recheck is not installed; run: npm install --save-dev recheck';
+  if (!isTooLong(site)) return undefined;
+  return `is longer than ${MAX_EXPRESSION_LENGTH} characters, and may take for ever for some names; a project's is refused; simplify it`;
 };
-
-const searches = new WeakMap<Checked, ReturnType<typeof search>>();
-
-/** Two rules share one search. */
-function searchAttacks(checked: Checked): ReturnType<typeof search> {
-  const searched = searches.get(checked) ?? search(checked);
-  searches.set(checked, searched);
-  return searched;
-}
-
-async function search({ groups }: Checked) {
-  const sites = groups.flatMap((site) => {
-    const matcher = expressionOf(site)?.expression ?? '';
-    // Exponential time takes a group that is repeated.
-    return /\)[*+{]/u.test(matcher) && isExpression(matcher) ? [{ site, matcher }] : [];
-  });
-  const attacks = await findAttacks(sites.map(({ matcher }) => matcher));
-  return new Map(sites.map(({ site, matcher }) => [site, attacks.get(matcher)]));
-}
 
 /** What is tested against the names of tools, if anything, and if it can be looked at in time. */
 function matcherOf({ event, group }: GroupSite): string | undefined {
@@ -164,9 +166,7 @@ function matcherOf({ event, group }: GroupSite): string | undefined {
 }
 
 /** The same where it is a regular expression, and no list of names. */
-function expressionOf(
-  site: GroupSite,
-): Extract<MatcherReading, { expression: string }> | undefined {
+function expressionOf(site: GroupSite): Expression | undefined {
   const reading = matcherOf(site) === undefined ? 'all' : readMatcher(site.group, site.event);
   return reading !== 'all' && 'expression' in reading ? reading : undefined;
 }

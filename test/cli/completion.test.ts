@@ -1,17 +1,29 @@
 import { existsSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
-import { Cli } from './helpers.js';
+import { Cli, group, MAIN } from './helpers.js';
 
 const cli = new Cli();
 
 const commands =
-  'init run fire test explain doctor validate list enable disable stack trace trust untrust mcp migrate install hook resident serve collect completion help';
+  'init run fire test explain doctor validate list enable disable stack trace trust untrust mcp migrate install hook resident serve collect completion';
 
 async function scriptFor(shell: string): Promise<string> {
   const { exitCode, stdout, stderr } = await cli.run(['completion', shell]);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   return stdout;
+}
+
+/** The environment of a shell that finds the program by its name. */
+async function withProgram(): Promise<NodeJS.ProcessEnv> {
+  const program = await cli.write(
+    'bin/hookstack',
+    `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"`,
+  );
+  await chmod(program, 0o755);
+  return { ...cli.env, PATH: `${dirname(program)}:${cli.env['PATH']}` };
 }
 
 /** What bash offers for a line, whose last word is the one to complete. */
@@ -21,8 +33,9 @@ async function complete(...words: string[]): Promise<string[]> {
     function="$(complete -p hookstack)"; [[ $function =~ -F.([a-z_]+) ]]
     COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); "\${BASH_REMATCH[1]}"
     printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const args = ['--norc', '-uc', ask, 'bash', file, 'hookstack', ...words];
-  const { stdout } = await execa('bash', args);
+  const args = ['--norc', '-c', ask, 'bash', file, 'hookstack', ...words];
+  const env = await withProgram();
+  const { stdout } = await execa('bash', args, { cwd: cli.project, env, extendEnv: false });
   return stdout.split('\n').filter((line) => line !== '');
 }
 
@@ -66,20 +79,44 @@ describe('completion in bash', () => {
   });
 });
 
-describe.each(['zsh', 'fish'])('completion in %s', (shell) => {
-  it('names every command and its options, with what they do', async () => {
-    const script = await scriptFor(shell);
-    for (const command of commands.split(' ')) expect(script).toContain(command);
-    expect(script).toMatch(/bash node python/u);
-    expect(script).toMatch(/max-warnings/u);
-    expect(script).toContain('Print a script that completes commands');
-    expect(script).toMatch(/^[\P{Cc}\n]+$/u);
+it('offers the names of hooks where a command is about one', async () => {
+  await cli.userSettings({
+    BeforeTool: [
+      ...group('exit 0', { name: 'protect-env' }),
+      ...group('exit 1', { name: 'a hook' }),
+    ],
   });
+  expect(await complete('disable', '')).toEqual(['protect-env', "'a hook'"]);
+  expect(await complete('enable', 'pro')).toEqual(['protect-env']);
+  await cli.write(join(cli.home, '.llxprt/settings.json'), 'no JSON');
+  expect(await cli.run(['completion', 'bash', '--', 'disable', ''])).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: '',
+  });
+});
 
-  it.skipIf(!existsSync(`/usr/bin/${shell}`))('is a script of it', async () => {
-    const file = await cli.write(`completion.${shell}`, await scriptFor(shell));
-    expect(await execa(shell, ['-n', file])).toMatchObject({ exitCode: 0, stderr: '' });
+it('says what a word means where the shell shows it', async () => {
+  const offered = (shell: string) => cli.run(['completion', shell, '--', 'validate', '--max']);
+  const what = 'exit with 1 where there are more warnings than this';
+  expect(await offered('zsh')).toMatchObject({ stdout: `--max-warnings:${what}` });
+  expect(await offered('fish')).toMatchObject({ stdout: `--max-warnings\t${what}` });
+  expect(await cli.run(['completion', 'fish', '--', 'init', '--language=p'])).toMatchObject({
+    stdout: '--language=python',
   });
+});
+
+it.skipIf(!existsSync('/usr/bin/fish'))('completes in fish', async () => {
+  const file = await cli.write('completion.fish', await scriptFor('fish'));
+  const ask = `source ${file}; complete -C 'hookstack disab'; complete -C 'hookstack validate bi'`;
+  const env = await withProgram();
+  const { stdout } = await execa('fish', ['-c', ask], { cwd: cli.project, env, extendEnv: false });
+  expect(stdout).toMatch(/^disable\tAdd a hook, .*\nbin\//u);
+});
+
+it.skipIf(!existsSync('/usr/bin/zsh'))('has a script of zsh', async () => {
+  const file = await cli.write('completion.zsh', await scriptFor('zsh'));
+  expect(await execa('zsh', ['-n', file])).toMatchObject({ exitCode: 0, stderr: '' });
 });
 
 it('names the nearest shell for one that there is not', async () => {

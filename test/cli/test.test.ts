@@ -199,6 +199,22 @@ describe('test', () => {
     expect(exitCode).toBe(1);
   });
 
+  it('says once why a hook did not run for several tests', async () => {
+    await cli.userSettings(
+      { BeforeTool: group('exit 2', { name: 'off' }) },
+      { disabledHooks: ['off'] },
+    );
+    for (const name of ['one', 'two']) {
+      await cli.write(`${name}.hooktest.json`, {
+        event: 'BeforeTool',
+        expect: { decision: 'block' },
+      });
+    }
+    const { stdout } = await cli.run(['test']);
+    expect(stdout.split('hookstack enable off')).toHaveLength(2);
+    expect(stdout).toContain('  off did not run: as above');
+  });
+
   it('says why a hook did not run, and writes no null', async () => {
     const user = await cli.userSettings(
       {

@@ -26,6 +26,15 @@ async function traceRun(
   return cli.run(['run', 'Write.', ...given], options);
 }
 
+it('exits with 1 for a file without spans', async () => {
+  await cli.write('empty.jsonl', '');
+  expect(await cli.run(['trace', 'empty.jsonl'])).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: 'error: empty.jsonl holds no spans; write some with --trace empty.jsonl',
+  });
+});
+
 describe('run --trace', () => {
   it('writes a story that trace tells as a tree', async () => {
     expect((await traceRun()).exitCode).toBe(0);

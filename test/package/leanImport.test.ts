@@ -10,7 +10,7 @@ import { useTempDir } from '../helpers/tempDir.js';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const temp = useTempDir();
 
-it('is imported without what only some hosts need: commander, picomatch, recheck, the SDK, NATS', async () => {
+it('is imported without what only some hosts need: commander, picomatch, the SDK, NATS', async () => {
   await cp(path.join(ROOT, 'dist'), path.join(temp.path, 'dist'), { recursive: true });
   await cp(path.join(ROOT, 'package.json'), path.join(temp.path, 'package.json'));
   await mkdir(path.join(temp.path, 'node_modules'));

@@ -4,6 +4,8 @@ import { hostEnvironment } from '../../util/requester.js';
 export interface CommandSpec {
   readonly name: string;
   readonly description: string;
+  /** The heading under which the help lists it. Default: the help has its name alone. */
+  readonly group?: string;
   /** What arguments are, by their flags, such as `<event>`. */
   readonly arguments?: Readonly<Record<string, string>>;
   /** What the first argument usually is: for the help, and for completion. Others are not refused here. */
@@ -26,7 +28,11 @@ export function addCommand(
   spec: CommandSpec,
   finish: (exitCode: number) => void,
 ): void {
-  const command = program.command(spec.name).description(spec.description);
+  const isOwn = program.parent !== null;
+  const command = program
+    .command(spec.name, { hidden: !isOwn && spec.group === undefined })
+    .description(spec.description);
+  if (spec.group !== undefined) command.helpGroup(spec.group);
   for (const [flags, what] of Object.entries(spec.arguments ?? {})) command.argument(flags, what);
   const [first] = command.registeredArguments;
   if (first && spec.choices) first.argChoices = [...spec.choices];

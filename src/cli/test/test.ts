@@ -57,7 +57,8 @@ async function runTests(
   { json, update = false, junit }: TestOptions,
 ): Promise<number> {
   const files = await findTests(paths.length > 0 ? paths : [workspace.config.getWorkingDir()]);
-  const onResult = json ? undefined : (result: TestResult) => printLine(formatResult(result));
+  const told = new Set<string>();
+  const onResult = json ? undefined : (result: TestResult) => printLine(formatResult(result, told));
   const results = await tellWaiting(workspace.config, json === true, () =>
     mapWithProgress(files, nameOf, (file) => runTest(file, workspace, update), onResult),
   );
@@ -92,14 +93,24 @@ function nameOf(file: string): string {
   return withoutBreaks(relative(process.cwd(), file));
 }
 
-function formatResult(result: TestResult): string {
+/** @param told what has been told of hooks in these tests: it is not said again */
+function formatResult(result: TestResult, told: Set<string>): string {
   const { file, event, differences, problems } = result;
   return [
     `${formatState(result)} ${nameOf(file)}${event === null ? '' : `: ${event}`}`,
     ...problems.map((problem) => `  ${withoutBreaks(problem)}`),
     ...differences.flatMap(formatDifference),
-    ...hookLines(result).map((line) => `  ${toVisible(line)}`),
+    ...hookLines(shorten(result, told)).map((line) => `  ${toVisible(line)}`),
   ].join('\n');
+}
+
+function shorten(result: TestResult, told: Set<string>): TestResult {
+  const notRun = result.notRun.map(({ hook, reason }) => {
+    const isTold = told.has(reason);
+    told.add(reason);
+    return { hook, reason: isTold ? 'as above' : reason };
+  });
+  return { ...result, notRun };
 }
 
 function formatState({ passed, updated }: TestResult): string {

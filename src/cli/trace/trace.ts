@@ -11,7 +11,7 @@ import { slowest, storyOf, type StorySpan } from './story.js';
 import { lastBlock, openTrace } from '../shared/openTrace.js';
 import { watchInterruption } from '../shared/interruption.js';
 import type { NatsServerOptions } from '../shared/natsServer.js';
-import { printJson, printLine } from '../shared/terminal.js';
+import { printJson, printLine, printNotice } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import { formatEnded, formatSlowest, formatStory } from './storyText.js';
 import { hostEnvironment } from '../../util/requester.js';
@@ -23,7 +23,11 @@ interface TraceOptions extends NatsServerOptions {
   readonly json?: boolean;
 }
 
-export async function trace(named: string | undefined, options: TraceOptions): Promise<void> {
+/** @returns the exit code: 1 where there is nothing to tell of a file */
+export async function trace(
+  named: string | undefined,
+  options: TraceOptions,
+): Promise<number | void> {
   if (options.nats !== undefined) return followNats(named, options);
   const file = named ?? hostEnvironment()['HOOKSTACK_TRACE'];
   if (!file) throw new UsageError('There is no trace: name its file, or set HOOKSTACK_TRACE');
@@ -33,9 +37,11 @@ export async function trace(named: string | undefined, options: TraceOptions): P
   if (options.html !== undefined) return writePage(file, options.html, story);
   const chosen = options.slowest === undefined ? story : slowest(story, options.slowest);
   if (options.json) printJson({ spans: chosen });
-  else if (chosen.length === 0) printLine(`${file} holds no spans`);
+  else if (chosen.length === 0)
+    printNotice('error', `${file} holds no spans; write some with --trace ${file}`);
   else if (options.slowest !== undefined) printLine(formatSlowest(chosen));
   else printLine([formatStory(chosen), ...formatReplay(file, spans)].join('\n'));
+  return spans.length === 0 ? 1 : 0;
 }
 
 async function followNats(named: string | undefined, options: TraceOptions): Promise<void> {
