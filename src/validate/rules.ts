@@ -63,20 +63,18 @@ function eachHook(
 }
 
 /** The same for groups, whose findings are about the matcher. */
-function eachMatcher(severity: Severity, say: (site: GroupSite, checked: Checked) => Said): Rule {
-  const check = (checked: Checked) =>
-    collect(checked.groups, 'matcher', (site) => say(site, checked));
+function eachMatcher(severity: Severity, say: (site: GroupSite) => Said): Rule {
+  const check = ({ groups }: Checked) => collect(groups, 'matcher', say);
   return { severity, check };
 }
 
-async function collect<S extends GroupSite>(
+function collect<S extends GroupSite>(
   sites: readonly S[],
   key: string,
   say: (site: S) => Said,
-): Promise<Slip[]> {
-  const messages = await Promise.all(sites.map(async (site) => say(site)));
-  return sites.flatMap(({ file, at }, index) => {
-    const message = messages[index];
-    return message === undefined ? [] : { file, at: [...at, key], message };
+): Slip[] {
+  return sites.flatMap((site) => {
+    const message = say(site);
+    return message === undefined ? [] : { file: site.file, at: [...site.at, key], message };
   });
 }

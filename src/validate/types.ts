@@ -63,9 +63,9 @@ export interface Slip {
 }
 
 /** What is wrong with one hook or matcher, if anything. */
-export type Said = string | undefined | Promise<string | undefined>;
+export type Said = string | undefined;
 
 export interface Rule {
   readonly severity: Severity;
-  readonly check: (checked: Checked) => readonly Slip[] | Promise<readonly Slip[]>;
+  readonly check: (checked: Checked) => readonly Slip[];
 }

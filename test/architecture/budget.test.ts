@@ -10,7 +10,7 @@ const LINES: Readonly<Record<string, number>> = {
   'src/config': 1040,
   'src/context.ts src/compose.ts src/stack.ts src/middlewareGuard.ts': 730,
   'src/core': 1200,
-  'src/dialects': 2030,
+  'src/dialects': 2055,
   'src/hooks': 2325,
   'src/process': 3800,
   'src/protocol': 2620,
@@ -21,13 +21,22 @@ const LINES: Readonly<Record<string, number>> = {
   'src/trust': 1810,
   'src/util': 1870,
 };
-const ALL = 22_650;
+const ALL = 22_670;
 
 /** The same for the rooms of a fleet: its servers, its record, and who asks. */
 const FLEET: Readonly<Record<string, number>> = {
   'src/cli/collect': 410,
   'src/cli/serve': 3510,
   'src/fleet': 2730,
+};
+
+/** The same for what people who write hooks look at them with. */
+const LOOKING: Readonly<Record<string, number>> = {
+  'src/cli/commands.ts src/cli/main.ts src/cli/program.ts src/cli/completion': 775,
+  'src/cli/explain src/cli/fire src/cli/list src/cli/stack src/cli/switch src/cli/trace': 1360,
+  'src/cli/shared': 3235,
+  'src/cli/test src/cli/trust src/cli/validate': 1130,
+  'src/validate': 1140,
 };
 
 const filesOf = (room: string): string[] =>
@@ -56,12 +65,15 @@ function lengthsOf(files: readonly string[]): number[] {
 }
 
 describe('the rooms of the engine', () => {
-  it.each(Object.entries({ ...LINES, ...FLEET }))('%s: at most %i lines', (room, most) => {
-    const lines = linesOf(room);
-    expect(lines).toBeLessThanOrEqual(most);
-    // A room that has become smaller keeps what it has gained.
-    expect(lines).toBeGreaterThan(most - 60);
-  });
+  it.each(Object.entries({ ...LINES, ...FLEET, ...LOOKING }))(
+    '%s: at most %i lines',
+    (room, most) => {
+      const lines = linesOf(room);
+      expect(lines).toBeLessThanOrEqual(most);
+      // A room that has become smaller keeps what it has gained.
+      expect(lines).toBeGreaterThan(most - 60);
+    },
+  );
 
   it('have a budget together', () => {
     const lines = Object.keys(LINES).reduce((sum, room) => sum + linesOf(room), 0);

@@ -1,9 +1,8 @@
-// node test/bench/bench.mjs [events] [turns] [fleet] [--quick] [--json FILE] [--plots DIRECTORY] [--docs FILE]: measures the built
+// node test/bench/bench.mjs [events] [turns] [fleet] [--quick] [--json FILE] [--plots DIRECTORY]: measures the built
 // package (dist) against @google/gemini-cli-core, which it installs here at the first run, and prints the result as
 // Markdown: of single events, of whole turns, of questions to policy servers (against bare servers, without the peer), or
-// of all. --docs also puts it between the marks in a document. Needs bash, jq, python3, nats-server, 5 GiB of memory, and
-// a machine that has nothing else to do.
-import { readFile, writeFile } from 'node:fs/promises';
+// of all. Needs bash, jq, python3, nats-server, 5 GiB of memory, and a machine that has nothing else to do.
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureConsentCheck } from './consentCheck.mjs';
@@ -17,7 +16,7 @@ import { measureKeptMemory } from './keptMemory.mjs';
 import { measureMcpProxy } from './mcpProxy.mjs';
 import { measureLatencyByMemory } from './latencyByMemory.mjs';
 import { drawLatency } from './plot.mjs';
-import { describeMachine, formatResult, meetsGoal, replaceResult, reportStep } from './report.mjs';
+import { describeMachine, formatResult, meetsGoal, reportStep } from './report.mjs';
 import {
   BY_MEMORY,
   IN_PROCESS,
@@ -55,7 +54,6 @@ const { values, positionals } = parseArgs({
     quick: { type: 'boolean', default: false },
     json: { type: 'string' },
     plots: { type: 'string' },
-    docs: { type: 'string' },
   },
 });
 const { rounds, importRounds } = values.quick ? QUICK : FULL;
@@ -73,14 +71,9 @@ for (const part of parts) {
   const seconds = Math.round((performance.now() - startedAt) / 1000);
   const measured = rows.map((row) => ({ ...row, met: meetsGoal(row) }));
   results[part] = { machine, peer, seconds, rows: measured, tables, latencyByMemory: points };
-  const markdown = formatResult(results[part]);
-  console.log(`${markdown}\n`);
+  console.log(`${formatResult(results[part])}\n`);
   if (values.plots && plot)
     await writeFile(path.join(values.plots, plot), drawLatency(plotted, points));
-  if (values.docs) {
-    const document = await readFile(values.docs, 'utf8');
-    await writeFile(values.docs, replaceResult(document, part, markdown));
-  }
 }
 if (values.json) await writeFile(values.json, `${JSON.stringify(results, undefined, 2)}\n`);
 

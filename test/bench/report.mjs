@@ -73,22 +73,6 @@ export function reportStep(step, startedAt) {
   console.error(`${String(seconds).padStart(4)} s: ${step} …`);
 }
 
-/**
- * @param {string} document
- * @param {string} part as `npm run bench -- PART` measures it
- * @param {string} markdown
- * @returns {string} the document with this between the marks of the part
- * @throws Error when it has none
- */
-export function replaceResult(document, part, markdown) {
-  const begin = `<!-- result of npm run bench -- ${part} -->`;
-  const end = `<!-- end of ${part} -->`;
-  const [before, rest] = document.split(begin);
-  const after = rest?.split(end)[1];
-  if (after === undefined) throw new Error(`The document has no ${begin} … ${end}: add them`);
-  return `${before}${begin}\n\n${markdown}\n\n${end}${after}`;
-}
-
 function formatTable(rows) {
   const lines = rows.map((row) => [
     row.title,

@@ -106,11 +106,13 @@ it('says what a word means where the shell shows it', async () => {
   });
 });
 
-it.skipIf(!existsSync('/usr/bin/fish'))('completes in fish', async () => {
+const FISH = '/usr/bin/fish';
+
+it.skipIf(!existsSync(FISH))('completes in fish', async () => {
   const file = await cli.write('completion.fish', await scriptFor('fish'));
   const ask = `source ${file}; complete -C 'hookstack disab'; complete -C 'hookstack validate bi'`;
   const env = await withProgram();
-  const { stdout } = await execa('fish', ['-c', ask], { cwd: cli.project, env, extendEnv: false });
+  const { stdout } = await execa(FISH, ['-c', ask], { cwd: cli.project, env, extendEnv: false });
   expect(stdout).toMatch(/^disable\tAdd a hook, .*\nbin\//u);
 });
 

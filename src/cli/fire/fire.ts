@@ -106,7 +106,7 @@ async function explainSilence<E extends HookEventName>(
   event: E,
   payload: HookPayload<E>,
 ) {
-  const { describeNothingRan, findNotRun } = await import('../shared/nothingRan.js');
+  const { describeNothingRan, findNotRun } = await import('../shared/explanation.js');
   const found = await findNotRun(workspace, event, payload);
   const notRun = found.notRun.map(({ hook, reason }) => ({ hook, reason }));
   return { notRun, text: describeNothingRan(event, payload, found) };

@@ -3,7 +3,7 @@ import type { HookEventName } from '../../protocol/types.js';
 import { findPlaceholders, isCut, type SpanRecord } from '../../trace/record.js';
 import { isRecord } from '../../util/records.js';
 import { checkFields, toModelFields } from '../shared/eventFields.js';
-import { lastBlock, openTrace } from '../shared/openTrace.js';
+import { lastBlock, openTrace } from '../shared/readTrace.js';
 import { printNotice } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import type { Workspace } from '../shared/workspace.js';

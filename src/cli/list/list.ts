@@ -9,7 +9,7 @@ import {
   type ListedHook,
   type TraceCount,
 } from '../shared/hookColumns.js';
-import { openTrace } from '../shared/openTrace.js';
+import { openTrace } from '../shared/readTrace.js';
 import type { WorkspaceOptions } from '../shared/options.js';
 import { paint, printJson, printLine, printNotice, toVisible } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';

@@ -3,6 +3,7 @@ import {
   matcherLetsRun,
   isOfMoment,
   MatcherBudget,
+  planContext,
   type PlanContext,
 } from '../../../middleware/planner.js';
 import type { SettingsOrigins } from '../../config/settings/settings.js';
@@ -19,9 +20,12 @@ import { DEFAULT_APPROVAL_TIMEOUT_MS } from '../../protocol/approval.js';
 import { events } from '../../protocol/events.js';
 import { commandLine, hookIdentity } from '../../protocol/identity.js';
 import { findGuards, findSubstitutes } from '../../run/sameCommand.js';
-import type { HookEventName } from '../../protocol/types.js';
+import type { HookEventName, HookPayload } from '../../protocol/types.js';
 import { buildHookEnvironment, startOptions } from '../../run/preparedInput.js';
+import { engineOf } from '../../hooks/fireHook.js';
+import { asWord } from '../../util/quoteWord.js';
 import { CliLogger } from './cliLogger.js';
+import { toVisible } from './terminal.js';
 import { describeEntry, findReason, isChangedGuard } from './hookColumns.js';
 import { openRegistry, type Workspace } from './workspace.js';
 import { hostEnvironment } from '../../util/requester.js';
@@ -180,4 +184,57 @@ function namesOf(env: NodeJS.ProcessEnv): string[] {
   return Object.keys(env)
     .filter((name) => env[name] !== undefined)
     .toSorted();
+}
+
+/** A hook of an event that did not run for it. */
+interface NotRun {
+  readonly hook: string;
+  readonly reason: string;
+  /** Whatever the call is: it is disabled, or not allowed. */
+  readonly isOff: boolean;
+}
+
+interface Idleness {
+  /** All that are configured for the event. */
+  readonly hooks: readonly string[];
+  readonly notRun: readonly NotRun[];
+}
+
+/** Which hooks did not run for an event, and why: the reasons of `explain`. */
+export async function findNotRun<E extends HookEventName>(
+  { config, origins }: Workspace,
+  event: E,
+  payload: HookPayload<E>,
+): Promise<Idleness> {
+  // The one that the event was fired with: what reading the hooks warns of was told then.
+  const registry = engineOf(config.getHookSystem())?.registry ?? (await openRegistry(config));
+  const { reasons } = findReasons(registry, origins, event, planContext({ event, payload }));
+  const notRun = reasons.flatMap(({ entry, reason, isOff }) =>
+    reason === null ? [] : { hook: hookIdentity(entry.config), reason, isOff },
+  );
+  return { hooks: reasons.map(({ entry }) => hookIdentity(entry.config)), notRun };
+}
+
+/** Says of an event for which no hook ran which of the three it is, and where there is more to read. */
+export function describeNothingRan<E extends HookEventName>(
+  event: E,
+  payload: HookPayload<E>,
+  { hooks, notRun }: Idleness,
+): string {
+  const { toolName } = planContext({ event, payload }) ?? {};
+  const of = toolName === undefined ? event : `${event} of ${toVisible(toolName)}`;
+  const tool = toolName === undefined ? '' : ` --tool ${toVisible(asWord(toolName))}`;
+  return [
+    `No hook ran for ${of}: ${whichOfThree(event, hooks.length, notRun)}.`,
+    ...notRun.map(({ hook, reason }) => `  ${toVisible(hook)}: ${toVisible(reason)}`),
+    `More: hookstack explain ${event}${tool}`,
+  ].join('\n');
+}
+
+function whichOfThree(event: HookEventName, configured: number, notRun: readonly NotRun[]): string {
+  if (configured === 0) return `none is configured for ${event}`;
+  if (notRun.length < configured) return 'something before the hooks has ended the event';
+  const off = notRun.filter(({ isOff }) => isOff).length;
+  if (off === 0) return 'none matches';
+  return off === configured ? 'none is on and allowed' : 'none is on, allowed and matching';
 }

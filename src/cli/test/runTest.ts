@@ -15,7 +15,7 @@ import {
   type Difference,
   type HookExpectations,
 } from '../shared/hookTestFile.js';
-import { findNotRun } from '../shared/nothingRan.js';
+import { findNotRun } from '../shared/explanation.js';
 import type { Workspace } from '../shared/workspace.js';
 
 export interface TestResult {
