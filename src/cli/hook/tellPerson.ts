@@ -7,7 +7,7 @@ import { failsClosed } from '../../protocol/events.js';
 import { shortIdentity } from '../../protocol/identity.js';
 import { HookEventName, type HookPayload } from '../../protocol/types.js';
 import { formatProblem, type FileProblem } from '../../util/fileProblem.js';
-import { SilentLogger } from '../shared/silentLogger.js';
+import { SilentLogger } from '../shared/cliLogger.js';
 import type { Workspace } from '../shared/workspace.js';
 import { isNewInSession } from './toldBefore.js';
 
