@@ -6,8 +6,11 @@ import type { FileProblem, SettingsFile } from '../util/fileProblem.js';
 import { readSettingsFile } from '../config/settings/settingsFile.js';
 import { readLayer } from '../config/settings/settingsLayer.js';
 import { loaderSeverities, rules } from './rules.js';
-import { findGroups, findHooks } from './findHooks.js';
-import type { Checked, CheckedFile, Finding } from './types.js';
+import { parseHookDefinitions } from '../hooks/hookSettings.js';
+import { isHookEventName } from '../protocol/events.js';
+import { commandKey } from '../run/sameCommand.js';
+import { isRecord } from '../util/records.js';
+import type { Checked, CheckedFile, Finding, GroupSite, HookSite } from './types.js';
 
 export interface ValidateOptions {
   /** Absolute path of the project, in which hooks run. */
@@ -61,6 +64,39 @@ async function openFile(
   const reading = await readSettingsFile(source, 'an object');
   if (reading.status !== 'read') return undefined;
   return { source, ...reading, ...(extensionPath !== undefined && { extensionPath }) };
+}
+
+/** The groups of a file that the loader takes, each with its place. */
+function findGroups(file: CheckedFile): GroupSite[] {
+  const { hooks } = file.value;
+  return Object.entries(isRecord(hooks) ? hooks : {}).flatMap(([key, groups]) =>
+    Array.isArray(groups)
+      ? groups.flatMap((raw: unknown, index) => readGroup(file, ['hooks', key, index], raw))
+      : [],
+  );
+}
+
+/** The hooks of a group that the loader takes, each with its place. */
+function findHooks({ file, raw, at: groupAt }: GroupSite): HookSite[] {
+  const hooks: readonly unknown[] = Array.isArray(raw['hooks']) ? raw['hooks'] : [];
+  return hooks.flatMap((one, index) =>
+    readGroup(file, [...groupAt, 'hooks', index], { ...raw, hooks: [one] }).flatMap((site) =>
+      site.group.hooks.map((hook) => {
+        const { dialect, moment } = site.group;
+        const key = commandKey({ ...hook, dialect, moment, extensionPath: file.extensionPath });
+        return { ...site, hook, key };
+      }),
+    ),
+  );
+}
+
+/** Asks the loader about one entry at a time, as it does not say where the entries that it accepts were written. */
+function readGroup(file: CheckedFile, at: GroupSite['at'], raw: unknown): GroupSite[] {
+  if (!isRecord(raw)) return [];
+  const { hooks } = parseHookDefinitions({ [String(at[1])]: [raw] }, file.source);
+  return Object.entries(hooks).flatMap(([event, groups]) =>
+    isHookEventName(event) ? groups.map((group) => ({ file, event, group, raw, at })) : [],
+  );
 }
 
 function applyRules(checked: Checked): Finding[] {

@@ -13,7 +13,7 @@ import { notLongAfter } from '../../util/notLongAfter.js';
 import { hostEnvironment, onBehalfOf } from '../../util/requester.js';
 import { whyOff } from '../shared/obstacles.js';
 import { isOwnHook } from '../shared/ownHook.js';
-import { SilentLogger } from '../shared/silentLogger.js';
+import { SilentLogger } from '../shared/cliLogger.js';
 import { printNotice, toOneLine, toVisibleLines } from '../shared/terminal.js';
 import { withTrace } from '../shared/withTrace.js';
 import { openRegistry, openWorkspace, type Workspace } from '../shared/workspace.js';

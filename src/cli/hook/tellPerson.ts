@@ -11,9 +11,8 @@ import { failsClosed } from '../../protocol/events.js';
 import { shortIdentity } from '../../protocol/identity.js';
 import { HookEventName, type HookPayload } from '../../protocol/types.js';
 import { formatProblem, type FileProblem } from '../../util/fileProblem.js';
-import { CliLogger } from '../shared/cliLogger.js';
+import { CliLogger, SilentLogger } from '../shared/cliLogger.js';
 import { makePrivate, ownFolder } from '../shared/privateFolder.js';
-import { SilentLogger } from '../shared/silentLogger.js';
 import type { Workspace } from '../shared/workspace.js';
 
 // What a person has to know of hooks that do not run, as the agent shows nobody what is on stderr. All of it goes through

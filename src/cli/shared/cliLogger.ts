@@ -22,6 +22,13 @@ export class CliLogger extends DebugLogger {
   }
 }
 
+/** For commands that show themselves what there is to say. */
+export class SilentLogger extends DebugLogger {
+  override warn(message: string, details?: object): void {
+    this.debug(message, details);
+  }
+}
+
 /** In characters. A path may be long. */
 const MAX_EXCERPT = 600;
 

@@ -9,7 +9,7 @@ import { readJsonFile } from '../../util/guardedFile.js';
 import { failsClosed } from '../../protocol/events.js';
 import { hookIdentity } from '../../protocol/identity.js';
 import { isRecord } from '../../util/records.js';
-import { SilentLogger } from './silentLogger.js';
+import { SilentLogger } from './cliLogger.js';
 import { plural } from './terminal.js';
 import { openRegistry, openWorkspace, unreadableFiles, type Workspace } from './workspace.js';
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SilentLogger } from '../../../src/cli/shared/silentLogger.js';
+import { SilentLogger } from '../../../src/cli/shared/cliLogger.js';
 import { Config, type ConfigOptions } from '../../../src/config/config.js';
 import { InProcessMessageBus } from '../../../src/confirmation-bus/messageBus.js';
 import { loadSettings } from '../../../src/config/settings/settings.js';
