@@ -175,6 +175,7 @@ export function resolveOutput(event: HookEventName, output: HookOutput): HookOut
   const { decision, reason, stopReason } = fields;
   return {
     ...fields,
+    decision: decision ?? undefined,
     systemMessage: asText(fields.systemMessage),
     reason: isBlocking(decision) ? counting.getBlockReason() : asText(reason),
     stopReason: fields.continue === false ? counting.getStopReason() : asText(stopReason),
