@@ -53,7 +53,10 @@ export function readFailedRun(run: HookRun, options: Telling): HookExecutionResu
   const unheard = said ? ineffectiveBlock(event, said, read.output) : [];
   for (const each of [...(read.problems ?? []), ...left, ...unheard]) warn(each);
   const what = failsClosed(hook, event) ? read.unreadable : undefined;
-  const misread: HookFailure | undefined = what === undefined ? what : { kind: 'output', what };
+  const misread: HookFailure | undefined =
+    what === undefined
+      ? what
+      : { kind: 'output', what: `gave an answer that cannot be read: ${what}` };
   const fault = failure ?? misread;
   const result = toResult(run, { read, failure: fault, isAnswer }, options);
   if (!fault && outcome?.exitCode === 2 && result.why !== undefined) warn(result.why);

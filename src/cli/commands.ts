@@ -71,7 +71,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
     notes: 'Adds to .llxprt/settings.json, and changes no file or hook that is there already.',
     exitCodes: `0 written; 1 a file could not be written; 2 wrong usage, the hook is there already, or a link leads
-  out of the project`,
+out of the project`,
     example: 'hookstack init --language python',
     load: async () => (await import('./init/init.js')).init,
   },
@@ -89,12 +89,12 @@ export const COMMANDS: readonly CommandSpec[] = [
       jsonOption,
     ],
     notes: `Reads .claude/settings.json or .gemini/settings.json, and adds their hooks to .llxprt/settings.json: those of
-  the project (project), those of .claude/settings.local.json into the file of the project (local), those in
-  your home directory (user), or of the project and the home directory (all). The scripts stay as they are.
-  What is there already is never changed; what cannot be carried over is listed with its line.`,
+the project (project), those of .claude/settings.local.json into the file of the project (local), those in
+your home directory (user), or of the project and the home directory (all). The scripts stay as they are.
+What is there already is never changed; what cannot be carried over is listed with its line.`,
     exitCodes: `0 done, also where there was nothing to do; 1 a file could not be written, or only
-  plugins in the project have hooks, which are not taken over;
-  2 wrong usage, settings that cannot be read, or a link leads out of the project`,
+plugins in the project have hooks, which are not taken over;
+2 wrong usage, settings that cannot be read, or a link leads out of the project`,
     example: 'hookstack migrate --from claude --dry-run',
     load: async () => (await import('./migrate/migrate.js')).migrate,
   },
@@ -117,9 +117,9 @@ export const COMMANDS: readonly CommandSpec[] = [
       jsonOption,
     ],
     notes: `Writes the command "hookstack-hook", with the agent's name, into .claude/settings.json or .gemini/settings.json, for
-  each event of that agent that is an event here. Everything else in the file stays.`,
+each event of that agent that is an event here. Everything else in the file stays.`,
     exitCodes: `0 done, also where there was nothing to do; 1 the file could not be written;
-  2 wrong usage, settings that cannot be read, or a link leads out of the project`,
+2 wrong usage, settings that cannot be read, or a link leads out of the project`,
     example: 'hookstack install --into claude --dry-run',
     load: async () => (await import('./install/install.js')).install,
   },
@@ -157,10 +157,10 @@ export const COMMANDS: readonly CommandSpec[] = [
       new Option('--no-transcript', 'write no transcript'),
     ],
     notes: `Environment:
-    GEMINI_API_KEY          the key to call Gemini with
-    GOOGLE_GEMINI_BASE_URL  where to call it, instead of Google`,
+  GEMINI_API_KEY          the key to call Gemini with
+  GOOGLE_GEMINI_BASE_URL  where to call it, instead of Google`,
     exitCodes: `0 done, or stopped by a hook; 1 failed: the model cannot be called, --max-turns is reached, or the run
-  was aborted; 2 wrong usage or settings, or a file that was named cannot be used`,
+was aborted; 2 wrong usage or settings, or a file that was named cannot be used`,
     example: 'hookstack run "Write a haiku to haiku.txt" --output-format json',
     load: async () => (await import('./run/run.js')).run,
   },
@@ -246,7 +246,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     description: 'Run each hook in a scratch directory, and say what is wrong with it',
     options: [...workspaceOptions, jsonOption],
     exitCodes: `0 nothing is wrong, though there may be warnings; 1 something is, or no hook was run; 2 wrong usage or
-  settings`,
+settings`,
     example: 'hookstack doctor --trust',
     load: async () => (await import('./doctor/doctor.js')).doctor,
   },
@@ -329,9 +329,9 @@ export const COMMANDS: readonly CommandSpec[] = [
       jsonOption,
     ],
     notes: `Environment:
-    HOOKSTACK_TRUST_LOCK  sha256:… of a .llxprt/hooks.lock, whose hooks need no consent`,
+  HOOKSTACK_TRUST_LOCK  sha256:… of a .llxprt/hooks.lock, whose hooks need no consent`,
     exitCodes: `0 all is allowed, or the lock is written; 1 something is not allowed, or the lock would
-  leave a guard out; 2 wrong usage or settings`,
+leave a guard out; 2 wrong usage or settings`,
     example: 'hookstack trust --check || hookstack trust',
     load: async () => (await import('./trust/trust.js')).trust,
   },
@@ -369,7 +369,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
     notes: 'Reads what a client says from stdin, and answers on stdout. The client starts it.',
     exitCodes: `0 the client has ended the session; 1 the server could not be started, has ended, or was given up;
-  2 wrong usage or settings`,
+2 wrong usage or settings`,
     example:
       'hookstack mcp --name files -- npx -y @modelcontextprotocol/server-filesystem .\nhookstack mcp install --into .mcp.json',
     subcommands: [mcpInstall],
@@ -410,8 +410,8 @@ export const COMMANDS: readonly CommandSpec[] = [
       traceOption(),
     ],
     notes: `Answers POST /v1/events, POST /v1/events/<Event>, POST /v1/claude, GET /healthz and GET /metrics. The first line of stdout says
-  where. On addresses that other machines can reach, it wants TLS, and tokens or client certificates. SIGTERM ends it once
-  what was asked is answered; a second one ends it at once.`,
+where. On addresses that other machines can reach, it wants TLS, and tokens or client certificates. SIGTERM ends it once
+what was asked is answered; a second one ends it at once.`,
     exitCodes: '0 ended by a signal; 1 it cannot listen there; 2 wrong usage or settings',
     example: 'hookstack serve --settings policy.json --listen 127.0.0.1:8787',
     load: async () => (await import('./serve/serve.js')).serve,
@@ -448,9 +448,9 @@ export const COMMANDS: readonly CommandSpec[] = [
       traceOption(),
     ],
     notes: `Reads the JSON of one event on stdin, runs the hooks of the project, the user and the system, and answers in
-  the JSON of that agent. "hookstack install" has agents start "hookstack-hook", which asks the process that stays, or else runs this command.`,
+the JSON of that agent. "hookstack install" has agents start "hookstack-hook", which asks the process that stays, or else runs this command.`,
     exitCodes: `0 answered, on stdout; 2 blocked, for the reason on stderr: an event that could not be read, where a guard
-  had to be asked, an answer that could not be written, a process that ended before, or wrong usage`,
+had to be asked, an answer that could not be written, a process that ended before, or wrong usage`,
     example: 'hookstack hook --from claude < event.json',
     load: async () => (await import('./hook/runHooks.js')).runHooks,
   },
@@ -461,7 +461,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     choices: ['status', 'stop'],
     options: [jsonOption, new Option('--socket <file>').hideHelp()],
     notes: `The first event that an agent hands to "hookstack-hook" starts it; it ends ten minutes after the last one. With
-  HOOKSTACK_RESIDENT=0 in the environment of an agent, each event is answered by a process of its own.`,
+HOOKSTACK_RESIDENT=0 in the environment of an agent, each event is answered by a process of its own.`,
     exitCodes: '0 shown, or stopped; 1 none is there; 2 wrong usage',
     example: 'hookstack resident',
     load: async () => (await import('./resident/resident.js')).resident,
@@ -492,9 +492,9 @@ export const COMMANDS: readonly CommandSpec[] = [
     choices: ['bash', 'zsh', 'fish'],
     options: [],
     notes: `Where to load it:
-    bash  in ~/.bashrc: source <(hookstack completion bash)
-    zsh   in ~/.zshrc, behind compinit: source <(hookstack completion zsh)
-    fish  hookstack completion fish > ~/.config/fish/completions/hookstack.fish`,
+  bash  in ~/.bashrc: source <(hookstack completion bash)
+  zsh   in ~/.zshrc, behind compinit: source <(hookstack completion zsh)
+  fish  hookstack completion fish > ~/.config/fish/completions/hookstack.fish`,
     exitCodes: '0 printed; 1 nothing is known for the last word; 2 wrong usage',
     example: 'hookstack completion bash > ~/.local/share/bash-completion/completions/hookstack',
     load: async () => (await import('./completion/completion.js')).completion,

@@ -135,7 +135,8 @@ const MAX_WORDS = 8;
 function namesToTry(expression: string): string[] {
   const [, begin = ''] = /^\^?([\w-]*)/u.exec(expression) ?? [];
   const words = expression.match(/[a-z\d_-]+/giu)?.slice(0, MAX_WORDS) ?? [];
-  const repeated = new Set(['a', '_', '0', ...words]);
+  const ends = Array.from(expression.matchAll(/\w(?=-\w)|(?<=\w-)\w/gu), ([end]) => end);
+  const repeated = new Set(['a', '_', '0', ...words, ...ends.slice(0, 2 * MAX_WORDS)]);
   return [...repeated].flatMap((word) =>
     ['', begin].map((before) => `${before}${word.repeat(REPEATS)}!`),
   );

@@ -17,6 +17,9 @@ interface Shell {
   readonly format: (candidate: Candidate) => string;
 }
 
+/** A name that has one would be several words, or more than text, to the shell and the terminal. */
+const CONTROL = /\p{Cc}/u;
+
 const ASK = 'command hookstack completion';
 
 const SHELLS: Readonly<Record<string, Shell>> = {
@@ -91,8 +94,8 @@ async function complete(program: Command, words: readonly string[]): Promise<Can
   const [word = '', flag = before.at(-1), begin = ''] = splitValue(last === '=' ? '' : last);
   let command = program;
   for (const each of before) command = findCommand(command, each) ?? command;
-  const candidates = (await candidatesFor(command, word, flag)).filter(({ name }) =>
-    name.startsWith(word),
+  const candidates = (await candidatesFor(command, word, flag)).filter(
+    ({ name }) => name.startsWith(word) && !CONTROL.test(name),
   );
   return candidates.map((candidate) => ({ ...candidate, name: `${begin}${candidate.name}` }));
 }

@@ -4,7 +4,13 @@ import { lockFileIn } from '../../trust/consentStore.js';
 import { writeLock } from './writeLock.js';
 import { warnIfOff } from '../shared/obstacles.js';
 import { requireInside } from '../shared/projectFile.js';
-import { printJson, printLine, printNotice, toVisible } from '../shared/terminal.js';
+import {
+  printJson,
+  printJsonError,
+  printLine,
+  printNotice,
+  toVisible,
+} from '../shared/terminal.js';
 import {
   countItems,
   reviewProject,
@@ -86,16 +92,14 @@ async function lock(project: ReviewedProject, { json, open }: TrustOptions): Pro
   const refused = project.items.filter(({ review }) => review.status === 'refused');
   if (refused.length > 0) {
     if (!json) printLine(formatProject({ ...project, items: refused }));
-    printNotice('error', 'No lock is written: what is refused cannot be allowed anywhere');
-    return NOT_ALLOWED;
+    return refuseLock('what is refused cannot be allowed anywhere', json);
   }
   const locked = project.items.filter(({ review }) => open || review.class !== 'open');
   const left = project.items.filter((item) => !locked.includes(item));
   const guards = left.filter(({ isGuard }) => isGuard);
   if (guards.length > 0) {
     const names = guards.map(({ name = '' }) => `"${toVisible(name)}"`).join(', ');
-    printNotice('error', `No lock is written: these guards are open, ${WITHOUT_GUARDS}: ${names}`);
-    return NOT_ALLOWED;
+    return refuseLock(`these guards are open, ${WITHOUT_GUARDS}: ${names}`, json);
   }
   const file = lockFileIn(project.consent.project);
   await requireInside(project.consent.project, file);
@@ -113,6 +117,13 @@ async function lock(project: ReviewedProject, { json, open }: TrustOptions): Pro
     `${toVisible(file)} is written; HOOKSTACK_TRUST_LOCK=${digest} allows what it lists`,
   );
   return 0;
+}
+
+function refuseLock(why: string, json: boolean | undefined): number {
+  const message = `No lock is written: ${why}`;
+  if (json) printJsonError(message);
+  printNotice('error', message);
+  return NOT_ALLOWED;
 }
 
 async function allow(project: ReviewedProject, options: TrustOptions): Promise<number> {

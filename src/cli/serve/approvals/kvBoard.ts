@@ -117,12 +117,18 @@ export class KvBoard {
   }
 
   get #kv(): KV {
+    return this.#requireBucket();
+  }
+
+  /** Before anything is counted: who asks meanwhile has used up nothing. */
+  #requireBucket(): KV {
     if (this.#bucket) return this.#bucket;
     throw new Error('NATS, or its JetStream, is not there yet');
   }
 
   /** Puts a question, or asks how the same one stands. Rejects where the board cannot be reached. */
   async ask({ from, request, timeoutMs, waitMs }: Posed): Promise<Outcome> {
+    this.#requireBucket();
     const key = keyOf(from, request.id);
     const digest = digestOf(request);
     const expiresInMs = Math.round(Math.min(timeoutMs, this.#longestMs));
