@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { hook } from '../helpers/hooks.js';
-import { isRunning, makeTempDir } from '../process/helpers.js';
+import { makeTempDir } from '../process/helpers.js';
 import { compilePackage, fixture, type CompiledPackage } from './helpers/childHost.js';
 import { fault } from './helpers/host.js';
 import { commandOf, findProcesses, isExpecting } from './helpers/leftovers.js';
@@ -18,7 +18,14 @@ async function waitForHeld(runId: string, command: string): Promise<void> {
 }
 
 function signalTo(pids: readonly number[], signal: NodeJS.Signals): void {
-  for (const pid of pids.filter(isRunning)) process.kill(pid, signal);
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      // It has ended meanwhile.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
 }
 
 describe('a held command that is killed', () => {
