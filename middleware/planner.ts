@@ -92,8 +92,8 @@ export interface KnownHooks {
   readonly events: ReadonlySet<HookEventName>;
   /** The events of which a hook's agent tells moments apart. */
   readonly eventsWithMoments: ReadonlySet<HookEventName>;
-  /** The plans that were made, by event, moment, and what matchers are tested against. */
-  readonly plans: Map<string, HookExecutionPlan | null>;
+  /** The plans that were made: by event and moment, and then by what matchers are tested against. */
+  readonly plans: Map<string, Map<string, HookExecutionPlan | null>>;
 }
 
 /** The hooks of a host, as far as planning needs to know them. */
@@ -130,12 +130,19 @@ export class HookPlanner implements Planner {
     // No hooks run where a call was asked about already, but those that are for that.
     const isApart = context.moment === 'asked' || eventsWithMoments.has(event);
     const moment = isApart ? context.moment : undefined;
-    const key = `${event} ${moment} ${toolName ?? subject}`;
-    let plan = plans.get(key);
-    if (plan === undefined) {
-      plan = createExecutionPlan(this.registry, this.#logger, event, { toolName, subject, moment });
-      cacheUpTo(plans, key, plan);
-    }
+    // A text that is made for each event would have to be hashed for each.
+    const when = moment === undefined ? event : `${event} ${moment}`;
+    const key = toolName ?? subject ?? '';
+    const plan = plans.get(when)?.get(key);
+    return plan === undefined ? this.#make(event, { toolName, subject, moment }, when, key) : plan;
+  }
+
+  #make(event: HookEventName, context: PlanContext, when: string, key: string) {
+    const { plans } = this.registry.known;
+    const plan = createExecutionPlan(this.registry, this.#logger, event, context);
+    const made = plans.get(when) ?? new Map<string, HookExecutionPlan | null>();
+    cacheUpTo(made, key, plan);
+    plans.set(when, made);
     return plan;
   }
 }
