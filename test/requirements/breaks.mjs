@@ -780,11 +780,7 @@ export const BREAKS = [
     [
       'HOOK-158',
       'no decision is one to block',
-      [
-        AGGREGATOR,
-        'first.decision ?? second.decision ?? undefined',
-        "first.decision ?? second.decision ?? 'deny'",
-      ],
+      ['src/protocol/events.ts', 'decision: decision ?? undefined', "decision: decision ?? 'deny'"],
       ['tools', 'BeforeTool lets the tool run on null'],
     ],
     ...[
