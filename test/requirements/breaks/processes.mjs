@@ -120,7 +120,7 @@ export const processes = toBreaks([
   [
     'HOOK-069',
     'stderr is not kept',
-    [RUNNING, 'stdout, stderr, exitCode: 0,', 'stdout, exitCode: 0,'],
+    [READING, ', stderr: outcome.stderr }', ' }'],
     [OF_RUNNER, 'executeHook says what it ran, how long it took, and what was written'],
   ],
   ...['2 with stderr', '3'].map((row) => [
