@@ -89,7 +89,7 @@ export class HookEngine {
     const registrations = host.registrations('hook');
     const gate = {
       isEnabled: host.getEnableHooks.bind(host),
-      hasHooksFor: (event: HookEventName) => registry.known.events.has(event),
+      hasHooksFor: registry.hasHooksFor.bind(registry),
     };
     const isWatched = registrations.some(standsOutsideOfPlanner);
     const inOrder = {

@@ -108,7 +108,8 @@ for (let measured = 0; measured < MEASURED_CALLS; measured += 1) {
   do await setTimeout(300);
   while (!holdsAny());
   const found = wayOf([...inHost, ...(await covered(spawner))]);
-  if (!way || found.lines < way.lines) way = found;
+  const isShorter = !way || found.lines + found.functions < way.lines + way.functions;
+  if (isShorter) way = found;
 }
 clearInterval(alive);
 process.stdout.write(`${JSON.stringify(way, null, 2)}\n`, () => process.exit(0));

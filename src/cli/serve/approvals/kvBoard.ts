@@ -117,18 +117,14 @@ export class KvBoard {
   }
 
   get #kv(): KV {
-    return this.#requireBucket();
-  }
-
-  /** Before anything is counted: who asks meanwhile has used up nothing. */
-  #requireBucket(): KV {
     if (this.#bucket) return this.#bucket;
     throw new Error('NATS, or its JetStream, is not there yet');
   }
 
   /** Puts a question, or asks how the same one stands. Rejects where the board cannot be reached. */
   async ask({ from, request, timeoutMs, waitMs }: Posed): Promise<Outcome> {
-    this.#requireBucket();
+    // Before anything is counted: who asks while it is not there has used up nothing.
+    const kv = this.#kv;
     const key = keyOf(from, request.id);
     const digest = digestOf(request);
     const expiresInMs = Math.round(Math.min(timeoutMs, this.#longestMs));
@@ -139,7 +135,7 @@ export class KvBoard {
     const end = once(this.#ends, key, { signal }).catch(() => []);
     let timer: NodeJS.Timeout | undefined;
     try {
-      const put = await this.#put(key, { state: 'open', from, digest, expiresInMs, request });
+      const put = await this.#put(kv, key, { state: 'open', from, digest, expiresInMs, request });
       if ('kind' in put) return put;
       if (put.stored.digest !== digest) return { kind: 'taken' };
       if (put.stored.state !== 'open') return outcomeOf(put.stored);
@@ -202,13 +198,13 @@ export class KvBoard {
   }
 
   /** @returns what stands there: this question, or what was there before; or why it is not put */
-  async #put(key: string, question: StoredOpen): Promise<Placed | Outcome> {
+  async #put(kv: KV, key: string, question: StoredOpen): Promise<Placed | Outcome> {
     const release = this.#open.reserve(key, question.from);
     if (!release) return { kind: 'full' };
     try {
       const why = whyUnreadable(question);
       if (why !== undefined) return { kind: 'unreadable', why };
-      await this.#kv.create(key, JSON.stringify(question));
+      await kv.create(key, JSON.stringify(question));
       // The time counts from here.
       return { stored: question, created: new Date(this.#clock.now()) };
     } catch (error) {
@@ -216,7 +212,7 @@ export class KvBoard {
     } finally {
       release();
     }
-    const entry = await this.#kv.get(key);
+    const entry = await kv.get(key);
     const stored = entry && readStored(entry.string());
     if (!stored) throw new Error('the entry of the question cannot be read');
     return { stored, created: entry.created };
