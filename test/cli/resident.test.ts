@@ -212,7 +212,8 @@ it('a hook cannot tell by whom it is run', async () => {
     'cat > "$SEEN"',
     '{ env | grep -v "^SEEN=\\|^HOOKSTACK_RUN_ID=\\|^HOOKSTACK_RESIDENT=" | sort; pwd; umask; ulimit -a; ulimit -Ha',
     'readlink /proc/$$/fd/[012] > "$SEEN.fd"; sed "s/\\[.*//" "$SEEN.fd"',
-    'ps -o pgid=,sid=,tty=,ni= -p $$ | sed "s/\\b$$\\b/own/g"',
+    // The columns are as wide as the number of the process is long.
+    'ps -o pgid=,sid=,tty=,ni= -p $$ | sed "s/\\b$$\\b/own/g; s/  */ /g; s/^ //"',
     // By bash itself, as what it catches and blocks differs while it waits for a program. SigQ counts for all processes of the user.
     'while read -r line; do [[ ! $line =~ ^(Sig[A-PR-Z]|ShdPnd|Cap|Groups|NoNewPrivs|Seccomp) ]] || echo "$line"; done < /proc/$$/status; } >> "$SEEN"',
   ].join('; ');
