@@ -36,10 +36,10 @@ it('each word lives where the glossary says', () => {
   expect(places.filter((place) => !isThere(place))).toEqual([]);
 });
 
-it('state of the process is where its table says', () => {
+it('state of the process is where its list says', () => {
   const places = linesBelow('State')
-    .filter((line) => line.startsWith('| '))
-    .flatMap((line) => namesIn(line.split('|')[1] ?? ''));
+    .filter((line) => line.startsWith('- '))
+    .flatMap((line) => namesIn(line.split(': ')[0] ?? ''));
   expect(places.length).toBeGreaterThan(20);
   expect(places.filter((place) => !isThere(place))).toEqual([]);
 });
