@@ -242,9 +242,9 @@ describe('what was recorded', () => {
     const told = await run('recorded', ['trace', 'run.trace.jsonl']);
     expect(told).toMatchObject({ exitCode: 0, stderr: '' });
     for (const line of [
-      'turn 2 result of write_file',
-      'tool write_file secret.txt, content: b block',
-      'hook kept (BeforeTool) write_file secret.txt, content: b  ',
+      '\n  turn 2 result of write_file',
+      '\n    tool write_file secret.txt, content: b block',
+      '\n        hook kept (BeforeTool) write_file secret.txt, content: b  ',
       '+ changed',
       'No secrets',
     ]) {
