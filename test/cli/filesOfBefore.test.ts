@@ -3,6 +3,7 @@ import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FLEET_SECRETS, startNats } from '../helpers/natsServer.js';
 import { useTempDir } from '../helpers/tempDir.js';
+import { answerTo, shownTo, signIn, startServer } from '../fleet/approvalHelpers.js';
 import { collectOnce, readCollected } from '../fleet/recordHelpers.js';
 import { Cli } from './helpers.js';
 
@@ -361,6 +362,28 @@ it('spans that could not be sent to the record of a fleet are sent', async () =>
       expect.arrayContaining(['project-start', 'user-start']),
     );
   } finally {
+    await nats.dispose();
+  }
+});
+
+it('a question that waits for a person is shown, and answered by one', async () => {
+  const nats = await startNats();
+  const server = await startServer(nats);
+  try {
+    const { key, value } = JSON.parse(await read('question.json')) as Record<
+      'key' | 'value',
+      string
+    >;
+    const { Kvm } = await import('@nats-io/kv');
+    const bucket = await new Kvm(server.nc).open('hookstack_approvals');
+    await bucket.create(key, value);
+    const anna = await signIn(server.origin, 'token-of-anna-0123456789');
+    const shown = await shownTo(anna, key);
+    expect(shown.from).toBe('acme/one');
+    expect((await answerTo(anna, shown, { decision: 'allow' })).status).toBe(200);
+    expect(server.lines).toContain('anna allowed acme/one (run_shell_command)');
+  } finally {
+    await server.kill();
     await nats.dispose();
   }
 });
