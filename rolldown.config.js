@@ -1,5 +1,6 @@
 import { chmod, copyFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { decode, encode } from '@jridgewell/sourcemap-codec';
 import { globSync } from 'tinyglobby';
 import { defineConfig } from 'rolldown';
 import { minifySync } from 'rolldown/utils';
@@ -30,11 +31,13 @@ const executable = {
 };
 
 /**
- * Packages whose code is part of the build: `diff` takes a megabyte on disk, and one function of it is used; `unbash`
- * takes four times as much as what is used of it;
- * `jsonc-parser` cannot be bundled by hosts; the packages of the prompt are many small ones. Their licenses want to go wherever the code goes.
+ * Packages whose code is part of the build, as they take several times as much on disk as what is used of them;
+ * `jsonc-parser` cannot be bundled by hosts. Their licenses want to go wherever the code goes.
  */
 const INCLUDED = {
+  commander: 'LICENSE',
+  picomatch: 'LICENSE',
+  'escape-string-regexp': 'license',
   diff: 'LICENSE',
   'jsonc-parser': 'LICENSE.md',
   unbash: 'LICENSE',
@@ -87,12 +90,107 @@ const engine = {
   },
 };
 
-// Less to download; functions and classes keep their names, for the stacks of errors.
-const MINIFY = {
+/** Entry points that cannot be loaded without their host, and its package. */
+const HOSTS = { adk: '@google/adk', langchain: 'langchain' };
+
+/**
+ * Node loads them through files that say what to install where the host is missing; bundlers go straight to them. All
+ * lead to one module. One file for `import`, and one for `require`, which refuses what waits at its top.
+ */
+const hostChecks = {
+  name: 'host-checks',
+  async generateBundle(_options, bundle) {
+    const { peerDependencies } = JSON.parse(await readFile('package.json', 'utf8'));
+    for (const [name, host] of Object.entries(HOSTS)) {
+      const install = `npm install "${host}@${peerDependencies[host]}"`;
+      const message = `hookstack/${name} needs ${host}, which is not installed here: ${install}`;
+      const code = (loading) => `let loaded;
+try {
+  loaded = ${loading};
+} catch (cause) {
+  if (!String(cause?.message).startsWith("Cannot find package '${host}'")) throw cause;
+  throw Object.assign(new Error(${JSON.stringify(message)}, { cause }), { code: cause.code });
+}
+export const { ${bundle[`${name}.js`].exports.join(', ')} } = loaded;
+`;
+      const waiting = code(`await import('../${name}.js')`);
+      const required = code(`createRequire(import.meta.url)('../${name}.js')`);
+      this.emitFile({ type: 'asset', fileName: `hosts/${name}.js`, source: waiting });
+      this.emitFile({
+        type: 'asset',
+        fileName: `hosts/${name}.required.js`,
+        source: `import { createRequire } from 'node:module';\n${required}`,
+      });
+    }
+  },
+};
+
+// Functions and classes keep their names, for the stacks of errors.
+const COMPACT = {
   compress: true,
   mangle: { keepNames: { function: true, class: true } },
-  codegen: { removeWhitespace: true },
 };
+
+/**
+ * Small parts that several need of what is loaded when it is needed, as each file takes a block of the disk. What every
+ * command loads, and what a host of a fleet does, is without what only some commands need.
+ */
+const SMALL = [
+  {
+    name: 'command',
+    test: /[\\/]cli[\\/]shared[\\/](?:eventName|interruption|limits|options|privateFolder|progress|streams|terminal|usageError)\.ts$/,
+  },
+  { name: 'address', test: /[\\/]src[\\/]fleet[\\/]address/ },
+  { name: 'fleet', test: /[\\/]src[\\/]fleet[\\/]/, minShareCount: 2 },
+  { name: 'adapter', test: /[\\/]src[\\/]hosts[\\/]/, minShareCount: 2 },
+];
+
+/** Large packages, of which nobody reads the code here, in files that have nothing else. */
+const packages = {
+  debugName: 'packages',
+  name: (id) => /[\\/]node_modules[\\/](commander|unbash)[\\/]/.exec(id)?.[1] ?? null,
+};
+const isOfPackage = (file) => file.includes('node_modules');
+const compactPackages = {
+  name: 'compact-packages',
+  renderChunk(code, { fileName, moduleIds }) {
+    return moduleIds.length > 0 && moduleIds.every(isOfPackage)
+      ? { code: minifySync(fileName, code, { module: true, ...COMPACT }).code, map: null }
+      : null;
+  },
+};
+
+/** A map that takes less than a block of the disk is part of its file. */
+const BLOCK = 4096;
+
+/**
+ * Leads a stack to file and line of the sources: as the code has names and lines of its own, without columns, names, and
+ * the sources' text, and a map is a tenth as large.
+ */
+const lineMaps = {
+  name: 'line-maps',
+  generateBundle(_options, bundle) {
+    for (const [name, asset] of Object.entries(bundle)) {
+      if (!name.endsWith('.map')) continue;
+      const chunk = bundle[name.slice(0, -'.map'.length)];
+      const map = JSON.stringify(linesOnly(JSON.parse(asset.source)));
+      if (map.length >= BLOCK) asset.source = map;
+      else {
+        const url = `data:application/json;base64,${Buffer.from(map).toString('base64')}`;
+        chunk.code = chunk.code.replace(/(?<=\n\/\/# sourceMappingURL=).+/u, url);
+        delete bundle[name];
+      }
+    }
+  },
+};
+
+function linesOnly({ version, sources, mappings }) {
+  const lines = decode(mappings).map((segments) => {
+    const [, source, line] = segments.find(({ length }) => length > 1) ?? [];
+    return source === undefined || isOfPackage(sources[source]) ? [[0]] : [[0, source, line, 0]];
+  });
+  return { version, sources, names: [], mappings: encode(lines) };
+}
 
 // Few files instead of hundreds: Node takes a third of the time to load them. What is loaded only when it is needed
 // stays in files of its own, and so do the dependencies.
@@ -116,16 +214,16 @@ const library = defineConfig({
   external: new RegExp(`^(?!(?:${Object.keys(INCLUDED).join('|')})(?:/|$))[a-z@]`, 'u'),
   // Of packages that have both, the modules: bundlers of hosts cannot follow what the other form requires.
   resolve: { mainFields: ['module', 'main'] },
-  plugins: [rawText, licenses, imports],
+  plugins: [rawText, licenses, imports, compactPackages, lineMaps, hostChecks],
   // What comments say of exports is in the declarations, which editors read.
   output: {
     dir: 'dist',
     cleanDir: true,
     // Without a hash, which no compression makes smaller.
     chunkFileNames: 'chunks/[name].js',
-    codeSplitting: { groups: [engine] },
+    codeSplitting: { groups: [engine, packages, ...SMALL] },
     comments: false,
-    minify: MINIFY,
+    sourcemap: true,
   },
 });
 
@@ -135,7 +233,7 @@ const COMMON = {
   entryFileNames: '[name].cjs',
   codeSplitting: false,
   comments: false,
-  minify: MINIFY,
+  sourcemap: true,
 };
 
 const program = defineConfig({
@@ -149,6 +247,7 @@ const program = defineConfig({
         source.endsWith('/program.js') ? { id: './program.js', external: true } : null,
     },
     executable,
+    lineMaps,
   ],
   output: COMMON,
 });
@@ -187,7 +286,12 @@ const hook = defineConfig({
   resolve: library.resolve,
   transform: { define: { IS_OWN_PROCESS: 'true' } },
   plugins: [rawText, compilable],
-  output: COMMON,
+  // It is read at each event: short names, though lines. Node leads no stack of what is compiled like this to its sources.
+  output: {
+    ...COMMON,
+    sourcemap: false,
+    minify: { ...COMPACT, codegen: { removeWhitespace: false } },
+  },
 });
 
 /** Waits in memory beside each host: without what loads modules it takes two megabytes less. */
@@ -196,6 +300,7 @@ const spawner = defineConfig({
   platform: 'node',
   logLevel: 'warn',
   external: /^signal-exit$/u,
+  plugins: [lineMaps],
   output: COMMON,
 });
 

@@ -2,7 +2,7 @@
 // host would: the types must check and the stacks must run. With "none" there is no SDK: the package must be small,
 // and work in bundles and on the command line as well. Usage: node consumer.mjs VERSION…
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,12 @@ import { DENYING_SETTINGS, OWN_HOST, RECORDED_CALL, SDK_HOST } from './hosts.mjs
 
 /** What an installation may take of a disk, in blocks. */
 const MAX_INSTALLED_KB = 5500;
+
+/** What an uncaught error may print, in characters: some screens would be a line of code that nobody can read. */
+const MAX_ERROR = 1200;
+
+/** Adapters that cannot be loaded without their host. */
+const HOSTS = { adk: '@google/adk', langchain: 'langchain' };
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const typescript = path.join(root, 'node_modules/typescript/bin/tsc');
@@ -60,6 +66,8 @@ async function checkWithoutSdk(tarball) {
   install(project, tarball);
   checkSize(project);
   checkCommands(project);
+  checkError(project);
+  checkMissingHosts(project);
   for (const version of ['20', 'latest']) {
     install(project, `@types/node@${version}`);
     run(project, process.execPath, typescript, '-p', '.');
@@ -104,6 +112,43 @@ function checkCommands(project) {
   if (!answer.includes('Hello yourself')) throw new Error(`run does not answer: ${answer}`);
   const said = expectCode(2, 'run', 'Hello');
   if (!said.includes('npm install @google/genai')) throw new Error(`run does not help: ${said}`);
+}
+
+const printedBy = (project, ...args) =>
+  spawnSync(process.execPath, args, { cwd: project, encoding: 'utf8' }).stderr;
+
+/** What is uncaught can be read, and leads to the sources where the host wants it. */
+function checkError(project) {
+  const misspelt = `import { Config } from 'hookstack';\nnew Config({ enabelHooks: true });`;
+  const code = ['--input-type=module', '--eval', misspelt];
+  const printed = printedBy(project, ...code);
+  if (!printed.includes('did you mean "enableHooks"?') || printed.length > MAX_ERROR) {
+    throw new Error(
+      `an uncaught error prints ${printed.length} characters: ${printed.slice(0, 300)}`,
+    );
+  }
+  const mapped = printedBy(project, '--enable-source-maps', ...code);
+  const [, file, line] = /hookstack[\\/](src[\\/]config[\\/]\w+\.ts):(\d+)/.exec(mapped) ?? [];
+  const source = file && readFileSync(path.join(root, file), 'utf8').split('\n')[line - 1];
+  if (!source?.includes('requireKnown(')) {
+    throw new Error(`the error does not lead to the sources, but to ${source}: ${mapped}`);
+  }
+}
+
+/** The project has none of them. */
+function checkMissingHosts(project) {
+  for (const [name, host] of Object.entries(HOSTS)) {
+    const scripts = {
+      import: ['--input-type=module', '--eval', `import 'hookstack/${name}'`],
+      require: ['--input-type=commonjs', '--eval', `require('hookstack/${name}')`],
+    };
+    for (const [way, args] of Object.entries(scripts)) {
+      const printed = printedBy(project, ...args);
+      if (printed.includes(`hookstack/${name} needs ${host}`) && printed.includes('npm install "'))
+        continue;
+      throw new Error(`${way} of hookstack/${name} does not say what to install: ${printed}`);
+    }
+  }
 }
 
 /** A host and all that it imports in one file, run where nothing is installed. */

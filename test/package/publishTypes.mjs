@@ -1,46 +1,49 @@
-// Makes dist/types what hosts can use, as part of `npm run build`: leads declarations to src/sdk.d.ts instead of to the
-// SDK, which not every host has, takes comments from what only other declarations name, and removes those that no entry
-// point of the package leads to, as tsc writes one for each file that it compiles. `npm run check:package` and
-// test/package/consumer.mjs would miss what is needed.
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// Makes dist/types what hosts can use, as part of `npm run build`, of what tsc declares file by file: one file for each
+// entry point of the package, with only what it leads to, and one for what they share. They lead to sdk.d.ts instead of
+// to the SDK, which not every host has. `npm run check:package` and test/package/consumer.mjs would miss what is needed.
+import { copyFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+import { dts } from 'rolldown-plugin-dts';
+import { globSync } from 'tinyglobby';
 
-const ROOT = fileURLToPath(new URL('../../dist/types', import.meta.url));
-const SDK = fileURLToPath(new URL('../../src/sdk.d.ts', import.meta.url));
-const IMPORT = /(?:from |import |import\()["'](\.[^"']+)\.js["']/g;
+const fromRoot = (name) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
+const DECLARED = fromRoot('dist/declared');
+const TYPES = fromRoot('dist/types');
+const ENTRIES = [
+  'src/{index,author,fleet}.d.ts',
+  'src/hosts/{adk,ai,claude,langchain,openai}.d.ts',
+  'middleware/*.d.ts',
+];
 
-/** What no entry point exports, and only other declarations name: nobody reads what comments say of it. */
-const INNER =
-  /^src[\\/](?:(?:process|run)[\\/]|util[\\/](?:checks|jsonDocument)|hooks[\\/]fireHook|agent[\\/]recordedCalls)/;
-const COMMENT = /^\s*\/\*\*[^]*?\*\/\n/gm;
+const toSdk = {
+  name: 'to-sdk',
+  renderChunk: (code, { fileName }) =>
+    code.replaceAll(
+      /(["'])@google\/genai\1/g,
+      `"${path.posix.dirname(fileName).replace(/[^./]+/gu, '..')}/sdk.js"`,
+    ),
+};
 
-const declarations = readdirSync(ROOT, { recursive: true }).filter((file) =>
-  file.endsWith('.d.ts'),
-);
-for (const file of declarations) {
-  const whole = readFileSync(path.join(ROOT, file), 'utf8');
-  const text = INNER.test(file) ? whole.replaceAll(COMMENT, '') : whole;
-  const toSdk = path.posix.relative(path.posix.dirname(file), 'src/sdk.js');
-  const specifier = toSdk.startsWith('.') ? toSdk : `./${toSdk}`;
-  writeFileSync(
-    path.join(ROOT, file),
-    text.replaceAll(/(["'])@google\/genai\1/g, `'${specifier}'`),
-  );
-}
-copyFileSync(SDK, path.join(ROOT, 'src/sdk.d.ts'));
-
-const pending = declarations.filter(
-  (file) =>
-    file.startsWith('middleware') ||
-    /^src[\\/](?:index|author|fleet|hosts[\\/](?!shared)\w+)\.d\.ts$/.test(file),
-);
-const reached = new Set(['src/sdk.d.ts']);
-for (const file of pending) {
-  if (reached.has(file) || !declarations.includes(file)) continue;
-  reached.add(file);
-  for (const [, name] of readFileSync(path.join(ROOT, file), 'utf8').matchAll(IMPORT)) {
-    pending.push(path.join(path.dirname(file), `${name}.d.ts`));
-  }
-}
-for (const file of declarations) if (!reached.has(file)) rmSync(path.join(ROOT, file));
+const entries = globSync(ENTRIES, { cwd: DECLARED });
+const build = await rolldown({
+  input: Object.fromEntries(
+    entries.map((file) => [
+      file.replaceAll(/^src\/(?:hosts\/)?|\.d\.ts$/gu, ''),
+      path.join(DECLARED, file),
+    ]),
+  ),
+  external: /^[a-z@]/u,
+  logLevel: 'warn',
+  plugins: [dts({ dtsInput: true, tsconfig: false }), toSdk],
+});
+await build.write({
+  dir: TYPES,
+  cleanDir: true,
+  chunkFileNames: '[name].d.ts',
+  codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] },
+  minifyInternalExports: false,
+});
+copyFileSync(fromRoot('src/sdk.d.ts'), path.join(TYPES, 'sdk.d.ts'));
+rmSync(DECLARED, { recursive: true });

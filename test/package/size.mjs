@@ -1,7 +1,9 @@
 // Packs the package and fails when it has grown beyond what anybody wants to download.
 import { execFileSync } from 'node:child_process';
 
-const MAX_KB = 700;
+// The code is readable and has maps, which takes 140 kB more than minified code. What it takes in place of packages that
+// nobody downloads besides is in it, too.
+const MAX_KB = 850;
 
 const json = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', '--silent'], {
   encoding: 'utf8',
