@@ -8,6 +8,7 @@ import { isRecord } from '../util/records.js';
 import { requireKnown } from '../util/requireKnown.js';
 import { isToolCall, toGenerated, toGivenResponse } from './ai/answer.js';
 import { CallMemory, marked, type CallMark } from './ai/memory.js';
+import { toLookedAt } from './allowed.js';
 import { toParams, toRequest, withMessages } from './ai/request.js';
 import { toChunks, toStream } from './ai/stream.js';
 import { wrapTool } from './ai/tools.js';
@@ -204,7 +205,7 @@ function callModel(
       ...toParams(changed, request, params),
       abortSignal: modelSignal(config, own, aborted),
     });
-  return callModelWithHooks(config, request, send, callOptions(own));
+  return callModelWithHooks(config, toLookedAt(request), send, callOptions(own));
 }
 
 /** The model says for sure which version calls it: several may be installed. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { GenerateContentParameters } from '@google/genai';
 import type { Config } from '../config/config.js';
 import { notAllowed } from '../core/coreToolScheduler.js';
@@ -11,13 +12,29 @@ import { textOf } from './shared.js';
 /** The tools that an answer may call, as it is carried with its calls through what a host stores. */
 export type Allowed = readonly string[] | 'all';
 
+/**
+ * A host's request for hooks and middleware. The choice of tools is their own, as middleware may change it in place, and
+ * what it restricts must not pass for what the host itself chose.
+ */
+export function toLookedAt(given: GenerateContentParameters): GenerateContentParameters {
+  const toolConfig = structuredClone(given.config?.toolConfig);
+  return { ...given, config: { ...given.config, ...(toolConfig && { toolConfig }) } };
+}
+
+/** Whether hooks or middleware chose other tools than the host. */
+export function isChoiceChanged(
+  given: GenerateContentParameters,
+  changed: GenerateContentParameters,
+): boolean {
+  return !isDeepStrictEqual(changed.config?.toolConfig, given.config?.toolConfig);
+}
+
 /** The tools that a request lets the model call which hooks and middleware have seen; `undefined` where they left the choice of tools as it was. */
 export function namesLeft(
   given: GenerateContentParameters,
   changed: GenerateContentParameters,
 ): readonly string[] | undefined {
-  const isSame = changed.config?.toolConfig === given.config?.toolConfig;
-  return isSame ? undefined : allowedNames(changed);
+  return isChoiceChanged(given, changed) ? allowedNames(changed) : undefined;
 }
 
 /**

@@ -10,7 +10,7 @@ import { isLookedAt } from '../core/isLookedAt.js';
 import { callModelWithHooks, finishTurn } from '../core/modelCall.js';
 import type { CallSession } from '../protocol/types.js';
 import { requireKnown } from '../util/requireKnown.js';
-import { mayRestrict, namesLeft, readAllowed, refusalOfCall } from './allowed.js';
+import { mayRestrict, namesLeft, readAllowed, refusalOfCall, toLookedAt } from './allowed.js';
 import {
   addMark,
   lastAnswer,
@@ -107,7 +107,7 @@ export function hooksMiddleware(
       return only(toModelResponse(given.message));
     };
     const calling = optionsOf(request.runtime);
-    const turn = await finishTurn(callModelWithHooks(config, asked, open, calling));
+    const turn = await finishTurn(callModelWithHooks(config, toLookedAt(asked), open, calling));
     if (asked.model !== turn.request.model) tellOfModel(config, turn.request.model);
     const allowed = namesLeft(asked, turn.request)?.filter((name) => isTool(request, name));
     const isFree = !allowed && callsTools(given) && mayRestrict(config);

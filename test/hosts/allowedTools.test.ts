@@ -3,7 +3,7 @@ import * as ai7 from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import * as ai6 from 'ai6';
 import { MockLanguageModelV3 } from 'ai6/test';
-import { Config } from 'hookstack';
+import { Config, type ModelCall } from 'hookstack';
 import { aiHooks } from 'hookstack/ai';
 import { withHooks } from 'hookstack/openai';
 import { describe, expect, it } from 'vitest';
@@ -27,6 +27,30 @@ function restricting(toolConfig: object = LOOK, text = '') {
   const ANSWER = JSON.stringify({ hookSpecificOutput: { toolConfig } });
   const hook = { type: 'command' as const, command, env: { TEXT: text, ANSWER } };
   return new Config({ enableHooks: true, hooks: { BeforeToolSelection: [{ hooks: [hook] }] } });
+}
+
+/** Of middleware, which is to replace the request, and may change parts of it all the same. */
+const IN_PLACE: readonly [string, (request: ModelCall['request']) => void][] = [
+  [
+    'its configuration',
+    (request) => {
+      (request.config ??= {}).toolConfig = { functionCallingConfig: LOOK as never };
+    },
+  ],
+  [
+    'what that holds',
+    ({ config }) => void Object.assign(config?.toolConfig?.functionCallingConfig ?? {}, LOOK),
+  ],
+];
+
+function changingInPlace(change: (request: ModelCall['request']) => void) {
+  const config = new Config();
+  const policy = (call: ModelCall, next: () => Promise<void>) => {
+    change(call.request);
+    return next();
+  };
+  config.use('model', policy, { policy: true });
+  return config;
 }
 
 const one = (id: string, name = 'del') => ({ id, name, args: {} });
@@ -95,6 +119,13 @@ describe.each(VERSIONS)('a restriction of tools with AI SDK $version', ({ sdk, M
     const tools = none.toolsWith();
     await sdk.streamText({ ...base, model: none.model(calls), tools }).consumeStream();
     expect([deleted, none.deleted]).toEqual([[], []]);
+  });
+
+  it.each(IN_PLACE)('holds where middleware changes in place: %s', async (_what, change) => {
+    const { toolsWith, model, deleted } = setUp(changingInPlace(change));
+    const toolChoice = 'auto';
+    await sdk.generateText({ ...base, model: model([one('1')]), tools: toolsWith(), toolChoice });
+    expect(deleted).toEqual([]);
   });
 
   it.each([
@@ -244,6 +275,15 @@ describe('a restriction of tools with the OpenAI Agents SDK', () => {
       await Promise.allSettled([run(agent, 'Go.')]);
       expect(deleted).toEqual([]);
     }
+  });
+
+  it('holds where middleware changes the configuration in place', async () => {
+    const config = changingInPlace((request) => {
+      (request.config ??= {}).toolConfig = { functionCallingConfig: LOOK as never };
+    });
+    const { agent, deleted } = setUpAgent(many(1, 'del'), { config });
+    await run(agent, 'Go.');
+    expect(deleted).toEqual([]);
   });
 
   it('holds for 1,001 calls in one answer', async () => {

@@ -1,6 +1,7 @@
 import type { Content, GenerateContentParameters, Part } from '@google/genai';
 import { toContents } from '../../protocol/messages.js';
 import { allowedNames } from '../../protocol/allowedTools.js';
+import { isChoiceChanged } from '../allowed.js';
 import { carrying, choiceIn, originOf, toParameters, toSampling } from '../translate.js';
 import type { AnyPart, CallParams, PromptMessage } from './types.js';
 
@@ -62,8 +63,7 @@ export function toParams(
     ...params,
     ...toSampling(SAMPLING, original, request),
     prompt: toPrompt(request, original),
-    ...(request.config?.toolConfig !== original.config?.toolConfig &&
-      toToolParams(request, params)),
+    ...(isChoiceChanged(original, request) && toToolParams(request, params)),
   };
 }
 

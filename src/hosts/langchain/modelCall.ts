@@ -5,7 +5,7 @@ import { AIMessage, SystemMessage, type ModelRequest } from 'langchain';
 import type { ModelTurn } from '../../core/modelCall.js';
 import { toContents } from '../../protocol/messages.js';
 import { answerParts } from '../../protocol/response.js';
-import { namesLeft, type Allowed } from '../allowed.js';
+import { isChoiceChanged, namesLeft, type Allowed } from '../allowed.js';
 import { markOf, refusalOf } from '../mark.js';
 import { choiceIn, textIn, toNotes, toParameters, toSampling } from '../translate.js';
 import {
@@ -62,7 +62,7 @@ export function applyRequest(
   asked: GenerateContentParameters,
   sent: GenerateContentParameters,
 ): ModelRequest {
-  const { systemInstruction, toolConfig } = sent.config ?? {};
+  const { systemInstruction } = sent.config ?? {};
   const settings = toSampling(SAMPLING, asked, sent);
   const messages = toMessages(toContents(sent.contents));
   const isSame =
@@ -77,7 +77,7 @@ export function applyRequest(
     ...(Object.keys(settings).length > 0 && {
       modelSettings: { ...request.modelSettings, ...settings },
     }),
-    ...(toolConfig !== asked.config?.toolConfig && restricted(request, asked, sent)),
+    ...(isChoiceChanged(asked, sent) && restricted(request, asked, sent)),
   };
 }
 

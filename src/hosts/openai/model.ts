@@ -8,7 +8,7 @@ import {
 } from '../../core/modelCall.js';
 import { answerText, emptyResponse, functionCallsOf } from '../../protocol/response.js';
 import { isRecord } from '../../util/records.js';
-import { allowedBy } from '../allowed.js';
+import { allowedBy, toLookedAt } from '../allowed.js';
 import { modelSignal } from '../shared.js';
 import { carrying, only, originOf, stoppedCall } from '../translate.js';
 import { isCall, toModelResponse, toOutput, withinAllowed } from './answer.js';
@@ -125,7 +125,7 @@ class HookedCall {
     if (reason !== undefined) return stoppedCall(this.#parameters, reason);
     return callModelWithHooks(
       config,
-      this.#parameters,
+      toLookedAt(this.#parameters),
       (changed, aborted) =>
         open(
           toRequest(

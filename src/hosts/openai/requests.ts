@@ -1,5 +1,5 @@
 import type { GenerateContentParameters } from '@google/genai';
-import { namesLeft } from '../allowed.js';
+import { isChoiceChanged, namesLeft } from '../allowed.js';
 import { toContents as toContentList } from '../../protocol/messages.js';
 import { choiceIn, toParameters, toSampling } from '../translate.js';
 import { toContents, toItems, withoutAllowed } from './items.js';
@@ -75,7 +75,7 @@ function changedSettings(
   allowed: readonly string[] | undefined,
 ): Partial<ModelSettings> {
   const settings = toSampling(SAMPLING, given, changed);
-  if (changed.config?.toolConfig === given.config?.toolConfig) return settings;
+  if (!isChoiceChanged(given, changed)) return settings;
   // A choice of one tool by its name would be refused by the model where that is not offered.
   return { ...settings, toolChoice: allowed?.length === 0 ? 'none' : choiceIn(changed) };
 }
