@@ -215,6 +215,28 @@ describe('test', () => {
     expect(stdout).toContain('  off did not run: as above');
   });
 
+  it('says each sentence once for several tests, on stderr too', async () => {
+    await cli.write('.llxprt/hooks/guard.sh', 'exit 2\n');
+    const guard = { name: 'guard', onFailure: 'deny' } as const;
+    await cli.projectSettings({ BeforeTool: group('sh .llxprt/hooks/guard.sh', guard) });
+    await cli.run(['trust', '--yes']);
+    await cli.userSettings({ AfterTool: group('nosuchprogram', { name: 'fails' }) });
+    for (const name of ['one', 'two', 'three']) {
+      for (const event of ['BeforeTool', 'AfterTool']) {
+        const expect = { decision: 'ask' };
+        await cli.write(`${name}${event}.hooktest.json`, { event, expect });
+      }
+    }
+    await cli.write('.llxprt/hooks/guard.sh', 'exit 2 # changed\n');
+    const { stdout, stderr } = await cli.run(['test']);
+    for (const text of [stdout, stderr]) {
+      expect(text.match(/nosuchprogram: command not found/gu)).toHaveLength(1);
+    }
+    expect(stdout.match(/it has changed since it was allowed/gu)).toHaveLength(1);
+    expect(stdout.match(/guard did not run: as above/gu)).toHaveLength(2);
+    expect(stderr.match(/was not started, because it has changed/gu)).toHaveLength(1);
+  });
+
   it('says why a hook did not run, and writes no null', async () => {
     const user = await cli.userSettings(
       {

@@ -5,7 +5,7 @@ import { commandLine, hookIdentity } from '../../protocol/identity.js';
 import type { HookEventName, HookPayload } from '../../protocol/types.js';
 import { loaderSeverities } from '../../validate/rules.js';
 import type { Finding as SettingsFinding } from '../../validate/types.js';
-import { checkSettings, formatFinding } from '../shared/checkSettings.js';
+import { checkSettings, formatFindings } from '../shared/checkSettings.js';
 import { findReason } from '../shared/hookColumns.js';
 import { watchInterruption } from '../shared/interruption.js';
 import type { WorkspaceOptions } from '../shared/options.js';
@@ -37,11 +37,12 @@ export async function doctor({ json, ...options }: WorkspaceOptions): Promise<nu
   const registry = await openRegistry(config);
   const { signal, dispose } = watchInterruption();
   const documents: Documents = new Map();
+  const told = new Map<string, string>();
   const examinations = await mapWithProgress(
     registry.getAllHooks(),
     ({ eventName, config: hook }) => `${eventName} ${hookIdentity(hook)}`,
     (entry) => examine(entry, { registry, config, origins, signal, documents }),
-    json ? undefined : (examination) => printLine(formatExamination(examination)),
+    json ? undefined : (examination) => printLine(formatExamination(examination, told)),
   ).finally(dispose);
   const wrong = examinations.filter(({ status }) => status === 'error').length;
   const names = options.settings === undefined ? [] : [options.settings];
@@ -132,18 +133,25 @@ function unmatched({ eventName: event, matcher = '' }: HookRegistryEntry): Findi
 
 const STYLES = { ok: 'green', warning: 'yellow', error: 'red', 'not run': 'yellow' } as const;
 
-function formatExamination(examination: Examination): string {
+/** @param told of which hook each sentence has been said: of another one, it is not said again */
+function formatExamination(examination: Examination, told: Map<string, string>): string {
   const { event, hook, status, tool, ending, durationMs, timeoutMs, persistent, findings } =
     examination;
   const sample = tool === null ? event : `${event} of ${tool}`;
+  const once = (text: string) => {
+    const first = told.get(text);
+    if (first === undefined) told.set(text, toVisible(hook));
+    return first === undefined ? text : `the same as ${first}, above`;
+  };
+  const end = status === 'not run' ? once(toOneLine(ending)) : toOneLine(ending);
   const time = status === 'not run' ? '' : `; ${durationMs} ms of ${timeoutMs} ms`;
   return [
     `${toVisible(hook)} [${paint(STYLES[status], status)}]`,
-    `  ${toOneLine(sample)}: ${toOneLine(ending)}${time}`,
+    `  ${toOneLine(sample)}: ${end}${time}`,
     ...(persistent ? [`  ${formatKept(persistent)}`] : []),
     ...findings.map(
       ({ severity, message }) =>
-        `  ${paint(STYLES[severity], `${severity}:`)} ${withoutBreaks(message)}`,
+        `  ${paint(STYLES[severity], `${severity}:`)} ${once(withoutBreaks(message))}`,
     ),
   ].join('\n');
 }
@@ -170,7 +178,7 @@ function formatSummary(
   // The others were told when the settings were read.
   const untold = settings.filter(({ rule }) => rule !== 'file' && !(rule in loaderSeverities));
   return [
-    ...(untold.length > 0 ? ['\nSettings:', ...untold.map(formatFinding)] : []),
+    ...(untold.length > 0 ? ['\nSettings:', ...formatFindings(untold)] : []),
     `${formatCount(examinations, wrong)}${formatCounts(settings)}`,
   ].join('\n');
 }

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { removeControls } from '../../protocol/sanitizeText.js';
+import { CliLogger } from '../shared/cliLogger.js';
 import type { Difference } from '../shared/hookTestFile.js';
 import { isInside } from '../../util/paths.js';
 import type { WorkspaceOptions } from '../shared/options.js';
@@ -35,6 +36,7 @@ export async function test(paths: readonly string[], options: TestOptions): Prom
       withMiddleware: true,
       // What a test expects must not depend on the tests before it.
       startsEachHook: true,
+      logger: new CliLogger('llxprt:core:hooks', new Set()),
     });
   const run = (workspace: Workspace) => runTests(paths, workspace, options);
   if (!options.watch) return run(await open());
@@ -105,12 +107,17 @@ function formatResult(result: TestResult, told: Set<string>): string {
 }
 
 function shorten(result: TestResult, told: Set<string>): TestResult {
-  const notRun = result.notRun.map(({ hook, reason }) => {
-    const isTold = told.has(reason);
-    told.add(reason);
-    return { hook, reason: isTold ? 'as above' : reason };
-  });
-  return { ...result, notRun };
+  const once = (hook: string, text: string) => {
+    const said = `${hook}: ${text}`;
+    if (told.has(said)) return 'as above';
+    told.add(said);
+    return text;
+  };
+  return {
+    ...result,
+    notRun: result.notRun.map(({ hook, reason }) => ({ hook, reason: once(hook, reason) })),
+    faults: result.faults.map(({ hook, why }) => ({ hook, why: once(hook, why) })),
+  };
 }
 
 function formatState({ passed, updated }: TestResult): string {

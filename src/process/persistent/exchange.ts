@@ -61,6 +61,10 @@ export class Exchange {
     else releaseMemory(chunk);
   }
 
+  get hasStderr(): boolean {
+    return this.#stderr.some((chunk) => !isBlank(chunk));
+  }
+
   answered({ exitCode, stdout, stderr }: Answer): CommandOutcome {
     const all = `${this.#written}${stderr}`.slice(0, MAX_KEPT_BYTES);
     return { ...this.#facts, ending: 'exit', exitCode, stdout, stderr: all };
