@@ -223,8 +223,8 @@ describe('test', () => {
     await cli.userSettings({ AfterTool: group('nosuchprogram', { name: 'fails' }) });
     for (const name of ['one', 'two', 'three']) {
       for (const event of ['BeforeTool', 'AfterTool']) {
-        const expect = { decision: 'ask' };
-        await cli.write(`${name}${event}.hooktest.json`, { event, expect });
+        const expected = { event, expect: { decision: 'ask' } };
+        await cli.write(`${name}${event}.hooktest.json`, expected);
       }
     }
     await cli.write('.llxprt/hooks/guard.sh', 'exit 2 # changed\n');

@@ -62,18 +62,8 @@ export async function install({ into, ...options }: InstallOptions): Promise<voi
   ];
   const diff = diffSettings(before, after);
   if (options.json) {
-    printJson({
-      into,
-      scope,
-      file,
-      undo,
-      dryRun,
-      changed,
-      command: entry.command,
-      events,
-      diff,
-      notes,
-    });
+    const asked = { into, scope, file, undo, dryRun };
+    printJson({ ...asked, changed, command: entry.command, events, diff, notes });
     return;
   }
   printLine(toOneLine(describe(into, file, events.length, { undo, dryRun, changed })));

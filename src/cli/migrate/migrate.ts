@@ -80,14 +80,9 @@ async function placesOf({ from, scope, cwd }: Migration): Promise<[ForeignScope,
   if (scope === 'user') return [['user', home]];
   const { files, localFiles = [] } = foreignSettings[from];
   const project = await resolveWorkingDir(cwd, [...PROJECT_MARKERS, ...files, ...localFiles]);
-  if (scope === 'all')
-    return project === home
-      ? [['user', home]]
-      : [
-          ['project', project],
-          ['user', home],
-        ];
-  if (project !== home) return [[scope, project]];
+  const user: [ForeignScope, string][] = scope === 'all' ? [['user', home]] : [];
+  if (project !== home) return [[scope === 'all' ? 'project' : scope, project], ...user];
+  if (user.length > 0) return user;
   throw new UsageError(
     'The home directory is no project; to take over your own hooks, add --scope user',
   );

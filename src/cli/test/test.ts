@@ -107,16 +107,15 @@ function formatResult(result: TestResult, told: Set<string>): string {
 }
 
 function shorten(result: TestResult, told: Set<string>): TestResult {
-  const once = (hook: string, text: string) => {
-    const said = `${hook}: ${text}`;
-    if (told.has(said)) return 'as above';
-    told.add(said);
-    return text;
+  const once = (text: string) => {
+    const isTold = told.has(text);
+    told.add(text);
+    return isTold ? 'as above' : text;
   };
   return {
     ...result,
-    notRun: result.notRun.map(({ hook, reason }) => ({ hook, reason: once(hook, reason) })),
-    faults: result.faults.map(({ hook, why }) => ({ hook, why: once(hook, why) })),
+    notRun: result.notRun.map(({ hook, reason }) => ({ hook, reason: once(reason) })),
+    faults: result.faults.map(({ hook, why }) => ({ hook, why: once(why) })),
   };
 }
 

@@ -254,7 +254,7 @@ export class KeptProcess {
 
   #break(what: string, end?: Pick<Failure, 'signal' | 'exitCode'>): void {
     // What failed before its hello has said on stderr what is to be done.
-    const isExplained = (end?.exitCode ?? null) !== null && this.#exchange.hasStderr;
+    const isExplained = end?.exitCode != null && this.#exchange.written.trim() !== '';
     const advice = this.#state === 'starting' && !isExplained ? ` (${HELLO_ADVICE})` : '';
     void this.#fail({ ...end, broken: `${what}${advice}` });
   }
