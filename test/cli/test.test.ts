@@ -235,6 +235,8 @@ describe('test', () => {
     expect(stdout.match(/it has changed since it was allowed/gu)).toHaveLength(1);
     expect(stdout.match(/guard did not run: as above/gu)).toHaveLength(2);
     expect(stderr.match(/was not started, because it has changed/gu)).toHaveLength(1);
+    expect(stderr.match(/1 hook of this project is not tested.*add --trust/gu)).toHaveLength(1);
+    expect((await cli.run(['test', '--trust'])).stderr).not.toContain('is not tested');
   });
 
   it('says why a hook did not run, and writes no null', async () => {
@@ -420,7 +422,7 @@ describe('test', () => {
     await cli.write('.llxprt/hooks/guard.sh', 'exit 2 # changed\n');
     const output = await seen('0 passed, 1 failed');
     expect(output).toContain('1 hook of this project is not tested');
-    expect(output).toContain('start again with --trust');
+    expect(output).toContain('add --trust');
     watching.kill('SIGINT');
     await watching;
     const trusting = watch('--trust');

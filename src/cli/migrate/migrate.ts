@@ -18,7 +18,7 @@ import { HOOK_TEST_SUFFIX } from '../shared/hookTestFile.js';
 import { type Obstacles, cwdWords, findObstacles } from '../shared/obstacles.js';
 import { DEFAULT_TOOL } from '../shared/options.js';
 import { PROJECT_MARKERS } from '../shared/projectRoot.js';
-import { diffSettings, paintDiff } from '../shared/settingsDiff.js';
+import { diffSettings, paintDiff } from '../shared/editSettings.js';
 import { paint, plural, printJson, printLine, toOneLine } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import { resolveWorkingDir } from '../shared/workspace.js';

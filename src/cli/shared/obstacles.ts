@@ -64,8 +64,10 @@ export function whyOff({
   if (settings.enableHooks) return undefined;
   const { file, scope } = origins.enableHooks ?? {};
   const where = scope === 'project' || file === undefined ? 'your own settings' : 'that file';
+  const isEmpty = file === undefined && Object.keys(settings.hooks ?? {}).length === 0;
+  const first = isEmpty ? ', or have a first hook written by: hookstack init' : '';
   return toOneLine(
-    `Hooks are off, so that no agent runs them: ${whyHooksAreOff(file)}; write "enableHooks": true in ${where}`,
+    `Hooks are off, so that no agent runs them: ${whyHooksAreOff(file)}; write "enableHooks": true in ${where}${first}`,
   );
 }
 

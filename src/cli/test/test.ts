@@ -9,8 +9,10 @@ import { requireInside } from '../shared/projectFile.js';
 import { mapWithProgress } from '../shared/progress.js';
 import {
   paint,
+  plural,
   printJson,
   printLine,
+  printNotice,
   toOneLine,
   toVisible,
   withoutBreaks,
@@ -40,13 +42,12 @@ export async function test(paths: readonly string[], options: TestOptions): Prom
     });
   const run = (workspace: Workspace) => runTests(paths, workspace, options);
   if (!options.watch) return run(await open());
-  const { tellNotAllowed, watchTests } = await import('./watchTests.js');
+  const { watchTests } = await import('./watchTests.js');
   return watchTests(paths, options, async (onOpen) => {
     const workspace = await open();
     onOpen(workspace);
     try {
       await run(workspace);
-      tellNotAllowed(workspace);
     } finally {
       await workspace.config.dispose();
     }
@@ -68,9 +69,24 @@ async function runTests(
   const updated = results.filter((result) => result.updated).length;
   const passed = results.length - failed;
   if (json) printJson({ passed, failed, updated, tests: results });
-  else printLine(`\n${passed} passed${update ? ` (${updated} updated)` : ''}, ${failed} failed`);
+  else {
+    printLine(`\n${passed} passed${update ? ` (${updated} updated)` : ''}, ${failed} failed`);
+    tellNotAllowed(workspace);
+  }
   if (junit !== undefined) await writeJunit(junit, results, workspace.config.getWorkingDir());
   return failed === 0 ? 0 : 1;
+}
+
+/** Whoever changes a hook takes back that it is allowed: so the tests would fail after each change. */
+function tellNotAllowed({ config }: Workspace): void {
+  const system = config.getHookSystem();
+  const hooks = system?.isInitialized() ? system.getAllHooks() : [];
+  const left = hooks.filter(({ review = { status: 'allowed' } }) => review.status !== 'allowed');
+  if (left.length === 0) return;
+  printNotice(
+    'warning',
+    `${plural(left.length, 'hook')} of this project ${left.length === 1 ? 'is' : 'are'} not tested, as you have not allowed what is there now, and each change of a hook takes that back; to test hooks as they are while you work on them, add --trust`,
+  );
 }
 
 /** @param project links in it must not lead out of it, to files that are not the project's */
