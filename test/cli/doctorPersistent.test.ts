@@ -150,6 +150,12 @@ describe('doctor says where a persistent hook does not speak the protocol', () =
     expect(exitCode).toBe(1);
   });
 
+  it('and that no process answered, in words for people', async () => {
+    await cli.userSettings({ BeforeTool: group('exit 1', { name: 'stay', persistent: true }) });
+    const { stdout } = await cli.run(['doctor']);
+    expect(stdout).toContain('asked 1 time, answered by none\n');
+  });
+
   it('and what it has to say, where it ends without a word', async () => {
     const { said } = await examine('sh', 'exit 1');
     expect(said).toMatch(/^error: it ended with exit code 1 before it said hello \(a persistent/u);

@@ -148,7 +148,7 @@ function formatExamination(examination: Examination, told: Map<string, string>):
   return [
     `${toVisible(hook)} [${paint(STYLES[status], status)}]`,
     `  ${toOneLine(sample)}: ${end}${time}`,
-    ...(persistent ? [`  ${formatKept(persistent)}`] : []),
+    ...(persistent ? [`  ${formatKept(persistent, status === 'error')}`] : []),
     ...findings.map(
       ({ severity, message }) =>
         `  ${paint(STYLES[severity], `${severity}:`)} ${once(withoutBreaks(message))}`,
@@ -156,17 +156,13 @@ function formatExamination(examination: Examination, told: Map<string, string>):
   ].join('\n');
 }
 
-function formatKept({
-  file,
-  line,
-  asked,
-  processes,
-}: NonNullable<Examination['persistent']>): string {
+function formatKept(
+  { file, line, asked, processes }: NonNullable<Examination['persistent']>,
+  hasFailed: boolean,
+): string {
   const place = file === null ? '' : ` (${[toVisible(file), ...(line ? [line] : [])].join(':')})`;
-  const by =
-    processes === 0
-      ? 'as an ordinary hook'
-      : `by ${processes} kept process${processes === 1 ? '' : 'es'}`;
+  const none = hasFailed ? 'by none' : 'as an ordinary hook';
+  const by = processes === 0 ? none : `by ${processes} kept process${processes > 1 ? 'es' : ''}`;
   return `persistent${place}: asked ${plural(asked, 'time')}, answered ${by}`;
 }
 
