@@ -40,6 +40,17 @@ const LOOKING: Readonly<Record<string, number>> = {
   'src/validate': 1140,
 };
 
+/** The same for what is left: the program's other rooms, the reference agent, and the small parts of the library. */
+const OTHERS: Readonly<Record<string, number>> = {
+  'src/agent': 2040,
+  'src/approvals src/author src/extensions': 1370,
+  'src/cli/doctor src/cli/init src/cli/migrate src/cli/run': 2990,
+  'src/cli/hook src/cli/install src/cli/resident': 2080,
+  'src/cli/mcp': 2200,
+  'src/author.ts src/fleet.ts src/index.ts src/debug-common.d.ts src/koa-compose.d.ts src/raw.d.ts src/sdk.d.ts': 430,
+};
+const WHOLE = 52_050;
+
 const filesOf = (room: string): string[] =>
   listFiles(...room.split(' ').map((part) => (part.endsWith('.ts') ? part : `${part}/**/*.ts`)));
 
@@ -65,23 +76,30 @@ function lengthsOf(files: readonly string[]): number[] {
   );
 }
 
-describe('the rooms of the engine', () => {
-  it.each(Object.entries({ ...LINES, ...AROUND, ...LOOKING }))(
-    '%s: at most %i lines',
-    (room, most) => {
-      const lines = linesOf(room);
-      expect(lines).toBeLessThanOrEqual(most);
-      // A room that has become smaller keeps what it has gained.
-      expect(lines).toBeGreaterThan(most - 60);
-    },
-  );
+const ROOMS = { ...LINES, ...AROUND, ...LOOKING, ...OTHERS };
 
-  it('have a budget together', () => {
-    const lines = Object.keys(LINES).reduce((sum, room) => sum + linesOf(room), 0);
-    expect(lines).toBeLessThanOrEqual(ALL);
+describe('the rooms', () => {
+  it('are all that there is, each file in one of them', () => {
+    const inRooms = Object.keys(ROOMS).flatMap(filesOf);
+    expect(inRooms.toSorted()).toEqual(listFiles('src/**/*.ts', 'middleware/**/*.ts').toSorted());
   });
 
-  it('have functions of at most nine lines in the median', () => {
+  it.each(Object.entries(ROOMS))('%s: at most %i lines', (room, most) => {
+    const lines = linesOf(room);
+    expect(lines).toBeLessThanOrEqual(most);
+    // A room that has become smaller keeps what it has gained.
+    expect(lines).toBeGreaterThan(most - 60);
+  });
+
+  it.each([
+    ['the engine', LINES, ALL],
+    ['all', ROOMS, WHOLE],
+  ])('have a budget together: %s', (_title, rooms, most) => {
+    const lines = Object.keys(rooms).reduce((sum, room) => sum + linesOf(room), 0);
+    expect(lines).toBeLessThanOrEqual(most);
+  });
+
+  it('of the engine have functions of at most nine lines in the median', () => {
     const lengths = lengthsOf(Object.keys(LINES).flatMap(filesOf)).toSorted((a, b) => a - b);
     expect(lengths.length).toBeGreaterThan(1000);
     expect(lengths[Math.floor(lengths.length / 2)]).toBeLessThanOrEqual(9);

@@ -5,16 +5,17 @@ import { expect, it } from 'vitest';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
-/** The rows of the table below a heading of docs/architecture.md, cell by cell. */
-function rowsBelow(heading: string): string[][] {
+/** The lines below a heading of docs/architecture.md. */
+function linesBelow(heading: string): string[] {
   const text = readFileSync(path.join(ROOT, 'docs/architecture.md'), 'utf8');
   const [, section = ''] = text.split(new RegExp(`\\n#+ ${heading}\\n`, 'u'));
-  const [table = ''] = section.split('\n#');
-  return table
-    .split('\n')
-    .filter((line) => line.startsWith('| ') && !/^\| (?:Word|Files|-)/.test(line))
-    .map((line) => line.split('|').map((cell) => cell.trim()));
+  const [lines = ''] = section.split('\n#');
+  return lines.split('\n');
 }
+
+/** What is named in backticks, without what stands in brackets. */
+const namesIn = (text: string) =>
+  Array.from(text.replaceAll(/\(.*?\)/g, '').matchAll(/`([^`]+)`/g), ([, name = '']) => name);
 
 const isThere = (place: string) =>
   [`src/${place}`, `src/${place}.ts`, `${place}.ts`].some((file) =>
@@ -22,23 +23,23 @@ const isThere = (place: string) =>
   );
 
 it.each(['Things', 'Verbs'])('no word has two meanings: %s', (heading) => {
-  const words = rowsBelow(heading).flatMap(([, word = '']) => word.split(', '));
+  const words = linesBelow(heading).flatMap(
+    (line) => /^- \*\*(.*?)\*\*/.exec(line)?.[1]?.split(', ') ?? [],
+  );
   expect(words.length).toBeGreaterThan(20);
   expect(words.filter((word, index) => words.indexOf(word) !== index)).toEqual([]);
 });
 
 it('each word lives where the glossary says', () => {
-  const places = rowsBelow('Things').flatMap(([, , , where = '']) =>
-    Array.from(where.replace(/\(.*?\)/, '').matchAll(/`([^`]+)`/g), ([, place = '']) => place),
-  );
+  const places = linesBelow('Things').flatMap((line) => namesIn(line.split('; in ').at(-1) ?? ''));
   expect(places.length).toBeGreaterThan(40);
   expect(places.filter((place) => !isThere(place))).toEqual([]);
 });
 
-it('state of the process is where its table says', () => {
-  const places = rowsBelow('State').flatMap(([, files = '']) =>
-    Array.from(files.replace(/\(.*?\)/g, '').matchAll(/`([^`]+)`/g), ([, place = '']) => place),
-  );
+it('state of the process is where its list says', () => {
+  const places = linesBelow('State')
+    .filter((line) => line.startsWith('- '))
+    .flatMap((line) => namesIn(line.split(': ')[0] ?? ''));
   expect(places.length).toBeGreaterThan(20);
   expect(places.filter((place) => !isThere(place))).toEqual([]);
 });

@@ -30,12 +30,14 @@ describe('hookstack', () => {
     'install',
     'hook',
     'completion',
+    'collect',
   ])('explains %s with an example', async (command) => {
     const { exitCode, stdout } = await cli.run([command, '--help']);
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(
       new RegExp(`Exit codes: 0 .*Example:\n  \\$ hookstack ${command} `, 'su'),
     );
+    expect(stdout).not.toMatch(/\$ {2}/u);
   });
 
   it('lists its commands when it is called without one, as wrong usage', async () => {

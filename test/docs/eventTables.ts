@@ -10,7 +10,7 @@ type Fields = Readonly<Record<string, EventField>>;
 export function withEventTables(page: string): string {
   const block = /(<!-- fields of (\w+(?: \w+)?) -->)[^]*?<!-- end -->/g;
   return page.replaceAll(block, (_all, begin: string, name: string) =>
-    [begin, tableOf(fieldsNamed(name)), '<!-- end -->'].join('\n\n'),
+    [begin, listOf(fieldsNamed(name)), '<!-- end -->'].join('\n\n'),
   );
 }
 
@@ -21,20 +21,12 @@ function fieldsNamed(name: string): Fields {
   throw new Error(`There is no event "${name}"`);
 }
 
-function tableOf(fields: Fields): string {
-  const rows = [
-    ['Field', 'Type', 'Content'],
-    ...Object.entries(fields).map(([name, [check, words, how]]) => [
-      `\`${name}\``,
-      typeOf(how?.reads?.shape ?? check),
-      words.replaceAll(/"(\w+)"/g, '`$1`'),
-    ]),
-  ];
-  const [head = [], ...body] = rows.map((row) =>
-    row.map((cell, at) => cell.padEnd(Math.max(...rows.map((other) => other[at]?.length ?? 0)))),
-  );
-  const line = head.map((cell) => '-'.repeat(cell.length));
-  return [head, line, ...body].map((row) => `| ${row.join(' | ')} |`).join('\n');
+function listOf(fields: Fields): string {
+  const lines = Object.entries(fields).map(([name, [check, words, how]]) => {
+    const type = typeOf(how?.reads?.shape ?? check);
+    return `- \`${name}\` (${type}): ${words.replaceAll(/"(\w+)"/g, '`$1`')}`;
+  });
+  return lines.join('\n');
 }
 
 function typeOf(check: AnyCheck): string {

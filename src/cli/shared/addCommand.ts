@@ -51,7 +51,7 @@ export function addCommand(
 }
 
 function helpOf({ notes, exitCodes, example }: CommandSpec): string {
-  const commands = example.split('\n').map((line) => `  $ ${line}`);
+  const commands = example.split('\n').map((line) => `  $ ${line.trim()}`);
   const sections = [notes, `Exit codes: ${exitCodes}`, ['Example:', ...commands].join('\n')];
   return sections.flatMap((section) => (section ? ['', section] : [])).join('\n');
 }

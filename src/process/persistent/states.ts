@@ -17,7 +17,7 @@ interface Row {
 const BETWEEN = { stdout: 'fault', ownsEvent: false, when: 'while nothing was asked' } as const;
 const END = { leave: 'gone', fail: 'gone' } as const;
 
-/** The states of a process that stays, and the steps between them. docs/architecture.md shows it in words. */
+/** The states of a process that stays, and the steps between them. */
 export const STATES: Readonly<Record<State, Row>> = {
   starting: {
     stdout: 'hello',
