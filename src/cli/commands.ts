@@ -93,7 +93,7 @@ the project (project), those of .claude/settings.local.json into the file of the
 your home directory (user), or of the project and the home directory (all). The scripts stay as they are.
 What is there already is never changed; what cannot be carried over is listed with its line.`,
     exitCodes: `0 done, also where there was nothing to do; 1 a file could not be written, or only
-plugins in the project have hooks, which are not taken over;
+plugins may have hooks, which are not taken over;
 2 wrong usage, settings that cannot be read, or a link leads out of the project`,
     example: 'hookstack migrate --from claude --dry-run',
     load: async () => (await import('./migrate/migrate.js')).migrate,

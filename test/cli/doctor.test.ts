@@ -273,6 +273,17 @@ describe('doctor', () => {
     });
   });
 
+  it('says once that a program is missing which several hooks start', async () => {
+    const names = ['one', 'two', 'three'];
+    const hooks = names.flatMap((name) => group(`nosuchprogram ${name}`, { name }));
+    await cli.userSettings({ BeforeTool: hooks });
+    const { stdout } = await cli.run(['doctor']);
+    expect(stdout.match(/nosuchprogram: command not found/gu)).toHaveLength(1);
+    expect(stdout.match(/error: the same as one, above/gu)).toHaveLength(2);
+    expect(stdout.match(/'nosuchprogram' is not on the PATH/gu)).toHaveLength(1);
+    expect(stdout).toMatch(/\n {2}also at \S+settings\.json:\d+:\d+, \S+settings\.json:\d+:\d+\n/u);
+  });
+
   it('finds what validate finds', async () => {
     const healthy = await examine('cat > /dev/null', { matcher: 'write' });
     expect(healthy).toMatchObject({ exitCode: 0, rules: ['matcher-unanchored'] });

@@ -140,11 +140,25 @@ describe('doctor says where a persistent hook does not speak the protocol', () =
     expect(examined.persistent).toMatchObject({ line: 1, asked: 1, processes: 0 });
   });
 
-  it('and what made it end before', async () => {
-    const { said, exitCode } = await examine('py', 'raise KeyError("gone")');
-    expect(said).toMatch(/^error: it ended with exit code 1 before it said hello \(/u);
-    expect(said).toContain("): KeyError: 'gone'");
+  it.each([
+    ['an exception', 'raise KeyError("gone")', "KeyError: 'gone'"],
+    ['a syntax error', 'def broken(:', 'SyntaxError: invalid syntax'],
+  ])('and only what made it end before: %s', async (_, script, why) => {
+    const { said, exitCode } = await examine('py', script);
+    expect(said).toContain(`error: it ended with exit code 1 before it said hello: ${why}`);
+    expect(said).not.toContain('a persistent hook prints');
     expect(exitCode).toBe(1);
+  });
+
+  it('and that no process answered, in words for people', async () => {
+    await cli.userSettings({ BeforeTool: group('exit 1', { name: 'stay', persistent: true }) });
+    const { stdout } = await cli.run(['doctor']);
+    expect(stdout).toContain('asked 1 time, answered by none\n');
+  });
+
+  it('and what it has to say, where it ends without a word', async () => {
+    const { said } = await examine('sh', 'exit 1');
+    expect(said).toMatch(/^error: it ended with exit code 1 before it said hello \(a persistent/u);
   });
 });
 

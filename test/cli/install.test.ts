@@ -186,6 +186,13 @@ describe('install', () => {
     expect(await settings()).toMatchObject({ hooks: { Stop: [{ hooks: [{ command }] }] } });
   });
 
+  it('names the command that writes a first hook, where there is none', async () => {
+    const install = () => cli.run(['install', '--into', 'claude']).then(({ stderr }) => stderr);
+    expect(await install()).toMatch(/, or have a first hook written by: hookstack init$/mu);
+    await cli.run(['init']);
+    expect(await install()).not.toContain('hookstack init');
+  });
+
   it('says what keeps hooks from running, and which would run twice', async () => {
     const guard = { type: 'command', command: './guard.sh' };
     await cli.write('.claude/settings.json', { hooks: { PreToolUse: [{ hooks: [guard] }] } });

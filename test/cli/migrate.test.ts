@@ -522,6 +522,26 @@ describe('migrate', () => {
     expect(exitCode).toBe(1);
   });
 
+  it.each([
+    ['a plugin is on', { 'a@b': true }, 1],
+    ['each plugin is off', { 'a@b': false }, 0],
+  ])('exits with the code of nothing done where only %s', async (_, enabledPlugins, exitCode) => {
+    await cli.write('.claude/settings.json', { enabledPlugins });
+    const migrated = await cli.run(['migrate', '--from', 'claude']);
+    expect(migrated.exitCode).toBe(exitCode);
+    expect(migrated.stdout.includes('No hook is taken over.')).toBe(exitCode === 1);
+    expect(migrated.stdout.includes('hooks of plugins are not carried over')).toBe(exitCode === 1);
+  });
+
+  it('names the next command so that it allows hooks of which nobody can know what they run', async () => {
+    const hook = { type: 'command', command: 'jq -e .tool_input >/dev/null || exit 2' };
+    await cli.write('.claude/settings.json', { hooks: { PreToolUse: [{ hooks: [hook] }] } });
+    const { stdout } = await cli.run(['migrate', '--from', 'claude']);
+    const [, next = ''] = /Run next:\n {2}hookstack (.*)/u.exec(stdout) ?? [];
+    expect(next).toBe('trust --open');
+    expect(await cli.run(next.split(' '))).toMatchObject({ exitCode: 0 });
+  });
+
   it('tells of hooks of a plugin beside those that it takes over, and of what it cannot read', async () => {
     await cli.write('plugins/a/hooks/hooks.json', { hooks: { SessionEnd: [{ hooks: [guard] }] } });
     await cli.write('plugins/b/hooks/hooks.json', '{');

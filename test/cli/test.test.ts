@@ -215,6 +215,30 @@ describe('test', () => {
     expect(stdout).toContain('  off did not run: as above');
   });
 
+  it('says each sentence once for several tests, on stderr too', async () => {
+    await cli.write('.llxprt/hooks/guard.sh', 'exit 2\n');
+    const guard = { name: 'guard', onFailure: 'deny' } as const;
+    await cli.projectSettings({ BeforeTool: group('sh .llxprt/hooks/guard.sh', guard) });
+    await cli.run(['trust', '--yes']);
+    await cli.userSettings({ AfterTool: group('nosuchprogram', { name: 'fails' }) });
+    for (const name of ['one', 'two', 'three']) {
+      for (const event of ['BeforeTool', 'AfterTool']) {
+        const expected = { event, expect: { decision: 'ask' } };
+        await cli.write(`${name}${event}.hooktest.json`, expected);
+      }
+    }
+    await cli.write('.llxprt/hooks/guard.sh', 'exit 2 # changed\n');
+    const { stdout, stderr } = await cli.run(['test']);
+    for (const text of [stdout, stderr]) {
+      expect(text.match(/nosuchprogram: command not found/gu)).toHaveLength(1);
+    }
+    expect(stdout.match(/it has changed since it was allowed/gu)).toHaveLength(1);
+    expect(stdout.match(/guard did not run: as above/gu)).toHaveLength(2);
+    expect(stderr.match(/was not started, because it has changed/gu)).toHaveLength(1);
+    expect(stderr.match(/1 hook of this project is not tested.*add --trust/gu)).toHaveLength(1);
+    expect((await cli.run(['test', '--trust'])).stderr).not.toContain('is not tested');
+  });
+
   it('says why a hook did not run, and writes no null', async () => {
     const user = await cli.userSettings(
       {
@@ -398,7 +422,7 @@ describe('test', () => {
     await cli.write('.llxprt/hooks/guard.sh', 'exit 2 # changed\n');
     const output = await seen('0 passed, 1 failed');
     expect(output).toContain('1 hook of this project is not tested');
-    expect(output).toContain('start again with --trust');
+    expect(output).toContain('add --trust');
     watching.kill('SIGINT');
     await watching;
     const trusting = watch('--trust');

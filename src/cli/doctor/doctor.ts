@@ -5,7 +5,7 @@ import { commandLine, hookIdentity } from '../../protocol/identity.js';
 import type { HookEventName, HookPayload } from '../../protocol/types.js';
 import { loaderSeverities } from '../../validate/rules.js';
 import type { Finding as SettingsFinding } from '../../validate/types.js';
-import { checkSettings, formatFinding } from '../shared/checkSettings.js';
+import { checkSettings, formatFindings } from '../shared/checkSettings.js';
 import { findReason } from '../shared/hookColumns.js';
 import { watchInterruption } from '../shared/interruption.js';
 import type { WorkspaceOptions } from '../shared/options.js';
@@ -37,11 +37,12 @@ export async function doctor({ json, ...options }: WorkspaceOptions): Promise<nu
   const registry = await openRegistry(config);
   const { signal, dispose } = watchInterruption();
   const documents: Documents = new Map();
+  const told = new Map<string, string>();
   const examinations = await mapWithProgress(
     registry.getAllHooks(),
     ({ eventName, config: hook }) => `${eventName} ${hookIdentity(hook)}`,
     (entry) => examine(entry, { registry, config, origins, signal, documents }),
-    json ? undefined : (examination) => printLine(formatExamination(examination)),
+    json ? undefined : (examination) => printLine(formatExamination(examination, told)),
   ).finally(dispose);
   const wrong = examinations.filter(({ status }) => status === 'error').length;
   const names = options.settings === undefined ? [] : [options.settings];
@@ -132,33 +133,36 @@ function unmatched({ eventName: event, matcher = '' }: HookRegistryEntry): Findi
 
 const STYLES = { ok: 'green', warning: 'yellow', error: 'red', 'not run': 'yellow' } as const;
 
-function formatExamination(examination: Examination): string {
+/** @param told of which hook each sentence has been said: of another one, it is not said again */
+function formatExamination(examination: Examination, told: Map<string, string>): string {
   const { event, hook, status, tool, ending, durationMs, timeoutMs, persistent, findings } =
     examination;
   const sample = tool === null ? event : `${event} of ${tool}`;
+  const once = (text: string) => {
+    const first = told.get(text);
+    if (first === undefined) told.set(text, toVisible(hook));
+    return first === undefined ? text : `the same as ${first}, above`;
+  };
+  const end = status === 'not run' ? once(toOneLine(ending)) : toOneLine(ending);
   const time = status === 'not run' ? '' : `; ${durationMs} ms of ${timeoutMs} ms`;
   return [
     `${toVisible(hook)} [${paint(STYLES[status], status)}]`,
-    `  ${toOneLine(sample)}: ${toOneLine(ending)}${time}`,
-    ...(persistent ? [`  ${formatKept(persistent)}`] : []),
+    `  ${toOneLine(sample)}: ${end}${time}`,
+    ...(persistent ? [`  ${formatKept(persistent, status === 'error')}`] : []),
     ...findings.map(
       ({ severity, message }) =>
-        `  ${paint(STYLES[severity], `${severity}:`)} ${withoutBreaks(message)}`,
+        `  ${paint(STYLES[severity], `${severity}:`)} ${once(withoutBreaks(message))}`,
     ),
   ].join('\n');
 }
 
-function formatKept({
-  file,
-  line,
-  asked,
-  processes,
-}: NonNullable<Examination['persistent']>): string {
+function formatKept(
+  { file, line, asked, processes }: NonNullable<Examination['persistent']>,
+  hasFailed: boolean,
+): string {
   const place = file === null ? '' : ` (${[toVisible(file), ...(line ? [line] : [])].join(':')})`;
-  const by =
-    processes === 0
-      ? 'as an ordinary hook'
-      : `by ${processes} kept process${processes === 1 ? '' : 'es'}`;
+  const none = hasFailed ? 'by none' : 'as an ordinary hook';
+  const by = processes === 0 ? none : `by ${processes} kept process${processes > 1 ? 'es' : ''}`;
   return `persistent${place}: asked ${plural(asked, 'time')}, answered ${by}`;
 }
 
@@ -170,7 +174,7 @@ function formatSummary(
   // The others were told when the settings were read.
   const untold = settings.filter(({ rule }) => rule !== 'file' && !(rule in loaderSeverities));
   return [
-    ...(untold.length > 0 ? ['\nSettings:', ...untold.map(formatFinding)] : []),
+    ...(untold.length > 0 ? ['\nSettings:', ...formatFindings(untold)] : []),
     `${formatCount(examinations, wrong)}${formatCounts(settings)}`,
   ].join('\n');
 }

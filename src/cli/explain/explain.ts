@@ -1,7 +1,6 @@
 import { planContext } from '../../../middleware/planner.js';
 import { events } from '../../protocol/events.js';
-import { completeFields, decodeFields } from '../shared/eventFields.js';
-import { requireNamedEvent } from '../shared/eventName.js';
+import { completeFields, decodeFields, requireNamedEvent } from '../shared/eventFields.js';
 import { explainEvent } from '../shared/explanation.js';
 import { formatExplanation } from '../shared/explanationText.js';
 import type { WorkspaceOptions } from '../shared/options.js';

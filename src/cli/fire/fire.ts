@@ -4,8 +4,7 @@ import { fireHook } from '../../hooks/fireHook.js';
 
 import type { ProcessedHookResult } from '../../protocol/hookOutput.js';
 import type { EventFields, HookEventName, HookPayload, Moment } from '../../protocol/types.js';
-import { decodeFields } from '../shared/eventFields.js';
-import { requireNamedEvent } from '../shared/eventName.js';
+import { decodeFields, requireNamedEvent } from '../shared/eventFields.js';
 import type { Explanation } from '../shared/explanation.js';
 import { describeFiring, formatReport, type FireReport } from '../shared/fireReport.js';
 import { clearProgress, showProgress } from '../shared/progress.js';

@@ -1,7 +1,6 @@
 import { text } from 'node:stream/consumers';
 
 import { HookEventName, type EventFields, type Moment } from '../../protocol/types.js';
-import { errorMessage } from '../../util/errorMessage.js';
 import { readText } from '../../util/guardedRead.js';
 import { isRecord } from '../../util/records.js';
 import { MAX_INPUT_BYTES } from '../hook/event.js';
@@ -60,7 +59,7 @@ async function readGiven(event: HookEventName, options: EventOptions): Promise<G
   for (const name of names) {
     const isText = name === 'response' && event === HookEventName.AfterAgent;
     const value = await readValue(`--${name}`, options[name]);
-    given[name] = isText || value === undefined ? value : parseJson(`--${name}`, value);
+    given[name] = isText || value === undefined ? value : await parseJson(`--${name}`, value);
   }
   return given;
 }
@@ -74,13 +73,9 @@ async function readValue(option: string, value: string | undefined): Promise<str
   );
 }
 
-function parseJson(option: string, value: string): unknown {
-  try {
-    return JSON.parse(value);
-  } catch (cause) {
-    throw new UsageError(
-      `${option} is not JSON (${errorMessage(cause)}); write JSON, @FILE, or - to read it from stdin`,
-      { cause },
-    );
-  }
+function parseJson(option: string, value: string): Promise<unknown> {
+  return orUsageError(
+    () => JSON.parse(value) as unknown,
+    (detail) => `${option} is not JSON (${detail}); write JSON, @FILE, or - to read it from stdin`,
+  );
 }

@@ -5,7 +5,7 @@ import { isRecord } from '../../util/records.js';
 import { checkFields, toModelFields } from '../shared/eventFields.js';
 import { lastBlock, openTrace } from '../shared/readTrace.js';
 import { printNotice } from '../shared/terminal.js';
-import { UsageError } from '../shared/usageError.js';
+import { orUsageError, UsageError } from '../shared/usageError.js';
 import type { Workspace } from '../shared/workspace.js';
 import { EVENT_OPTIONS, type FireOptions } from './fireOptions.js';
 
@@ -30,7 +30,7 @@ export async function readRecorded(file: string, options: FireOptions) {
   }
   const payload = parsePayload(text, where);
   const moment = span.moment === 'asked' ? ('asked' as const) : undefined;
-  return { event, moment, fields: fieldsOf(event, payload, where), text };
+  return { event, moment, fields: await fieldsOf(event, payload, where), text };
 }
 
 export function noticePlaceholders(text: string, { config }: Workspace): void {
@@ -75,14 +75,10 @@ function parsePayload(text: string, where: string): Record<string, unknown> {
 }
 
 /** Requests and responses are recorded as hooks read them, and fired as the model has them. */
-function fieldsOf(event: HookEventName, read: Record<string, unknown>, where: string) {
+function fieldsOf(event: HookEventName, given: Record<string, unknown>, where: string) {
   const names = Object.keys(events[event].fields);
-  const fields = names.flatMap((name) => (Object.hasOwn(read, name) ? [[name, read[name]]] : []));
-  try {
-    const known = Object.fromEntries(fields) as Record<string, unknown>;
-    return checkFields(event, toModelFields(event, known));
-  } catch (cause) {
-    if (cause instanceof UsageError) throw cause;
-    throw new UsageError(`${where} has no input that could be fired again`, { cause });
-  }
+  const fields = names.flatMap((name) => (Object.hasOwn(given, name) ? [[name, given[name]]] : []));
+  const known = Object.fromEntries(fields) as Record<string, unknown>;
+  const read = () => checkFields(event, toModelFields(event, known));
+  return orUsageError(read, () => `${where} has no input that could be fired again`);
 }

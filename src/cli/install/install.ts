@@ -8,7 +8,7 @@ import { readJsonFile } from '../../util/guardedFile.js';
 import { requireHome } from '../../util/homeDirectory.js';
 import { carryOver } from '../migrate/carryOver.js';
 import { planMove } from '../migrate/plan.js';
-import { editSettings, planSettings } from '../shared/editSettings.js';
+import { diffSettings, editSettings, paintDiff, planSettings } from '../shared/editSettings.js';
 import {
   type ForeignScope,
   foreignSettings,
@@ -18,7 +18,6 @@ import { findObstacles } from '../shared/obstacles.js';
 import { CLIENT, missingProgram } from '../shared/ownHook.js';
 import { requireInside } from '../shared/projectFile.js';
 import { PROJECT_MARKERS } from '../shared/projectRoot.js';
-import { diffSettings, paintDiff } from '../shared/settingsDiff.js';
 import { plural, printJson, printLine, printNotice, toOneLine } from '../shared/terminal.js';
 import { UsageError, orUsageError } from '../shared/usageError.js';
 import { resolveWorkingDir } from '../shared/workspace.js';
@@ -62,18 +61,8 @@ export async function install({ into, ...options }: InstallOptions): Promise<voi
   ];
   const diff = diffSettings(before, after);
   if (options.json) {
-    printJson({
-      into,
-      scope,
-      file,
-      undo,
-      dryRun,
-      changed,
-      command: entry.command,
-      events,
-      diff,
-      notes,
-    });
+    const asked = { into, scope, file, undo, dryRun };
+    printJson({ ...asked, changed, command: entry.command, events, diff, notes });
     return;
   }
   printLine(toOneLine(describe(into, file, events.length, { undo, dryRun, changed })));

@@ -42,7 +42,7 @@ export function carryOver(settings: Record<string, unknown>, dialect: DialectNam
   const report: Report = (path, message, kind = 'changed') => remarks.push({ path, message, kind });
   const { hooks = {}, ...others } = settings;
   for (const key of Object.keys(others)) {
-    if (READ_KEYS.has(key)) continue;
+    if (READ_KEYS.has(key) || (key === PLUGINS && isEachOff(others[key]))) continue;
     const known = TOP_LEVEL.get(key);
     if (known !== undefined) report([key], known);
     else if (forbids(key, others[key])) report([key], FORBIDS, 'lost');
@@ -68,11 +68,18 @@ type Report = (path: Path, message: string, kind?: RemarkKind) => unknown;
 
 const READ_KEYS: ReadonlySet<string> = new Set(['$schema', 'hooksConfig', 'disableAllHooks']);
 
+/** It names plugins, which may have hooks. */
+export const PLUGINS = 'enabledPlugins';
+
+function isEachOff(plugins: unknown): boolean {
+  return isRecord(plugins) && Object.values(plugins).every((isOn) => isOn === false);
+}
+
 /** Remarks on keys that concern hooks, or seem to. */
 const TOP_LEVEL: ReadonlyMap<string, string> = new Map([
   ['env', 'is not set for hooks; set it in the "env" of each hook that needs it'],
   ['allowManagedHooksOnly', 'has no counterpart: hooks of all settings files run'],
-  ['enabledPlugins', 'hooks of plugins are not carried over: copy those that you need'],
+  [PLUGINS, 'hooks of plugins are not carried over: copy those that you need'],
   ['extensions', 'hooks of extensions are not carried over: copy those that you need'],
 ]);
 

@@ -18,12 +18,12 @@ import { HOOK_TEST_SUFFIX } from '../shared/hookTestFile.js';
 import { type Obstacles, cwdWords, findObstacles } from '../shared/obstacles.js';
 import { DEFAULT_TOOL } from '../shared/options.js';
 import { PROJECT_MARKERS } from '../shared/projectRoot.js';
-import { diffSettings, paintDiff } from '../shared/settingsDiff.js';
+import { diffSettings, paintDiff } from '../shared/editSettings.js';
 import { paint, plural, printJson, printLine, toOneLine } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import { resolveWorkingDir } from '../shared/workspace.js';
 import { findTests } from '../test/findTests.js';
-import type { RemarkKind } from './carryOver.js';
+import { PLUGINS, type RemarkKind } from './carryOver.js';
 import { type Move, type Remark, makeMove, planMove } from './plan.js';
 
 /** In characters. */
@@ -42,7 +42,7 @@ interface Migration {
 }
 
 /**
- * @returns the exit code: 0 done, or nothing to do; 1 there are hooks of plugins alone, which are not taken over
+ * @returns the exit code: 0 done, or nothing to do; 1 there are plugins alone, whose hooks are not taken over
  * @throws UsageError when settings cannot be read, or the project's would be written elsewhere
  */
 export async function migrate({ from, ...others }: MigrateOptions): Promise<number> {
@@ -68,7 +68,9 @@ export async function migrate({ from, ...others }: MigrateOptions): Promise<numb
 }
 
 function isInVain(moves: readonly Move[]): boolean {
-  const hasPlugins = moves.some(({ plugins }) => plugins.length > 0);
+  const hasPlugins = moves.some(
+    ({ plugins, remarks }) => plugins.length > 0 || remarks.some(({ path }) => path === PLUGINS),
+  );
   return hasPlugins && moves.every(({ added, present }) => added + present === 0);
 }
 
@@ -78,14 +80,9 @@ async function placesOf({ from, scope, cwd }: Migration): Promise<[ForeignScope,
   if (scope === 'user') return [['user', home]];
   const { files, localFiles = [] } = foreignSettings[from];
   const project = await resolveWorkingDir(cwd, [...PROJECT_MARKERS, ...files, ...localFiles]);
-  if (scope === 'all')
-    return project === home
-      ? [['user', home]]
-      : [
-          ['project', project],
-          ['user', home],
-        ];
-  if (project !== home) return [[scope, project]];
+  const user: [ForeignScope, string][] = scope === 'all' ? [['user', home]] : [];
+  if (project !== home) return [[scope === 'all' ? 'project' : scope, project], ...user];
+  if (user.length > 0) return user;
   throw new UsageError(
     'The home directory is no project; to take over your own hooks, add --scope user',
   );
@@ -102,7 +99,7 @@ async function obstaclesTo(
 
 async function nextCommands(
   moves: readonly Move[],
-  { notAllowed }: Obstacles,
+  { notAllowed, isOpen = false }: Obstacles,
   { from, scope, dryRun, cwd }: Migration,
 ): Promise<string[]> {
   const at = cwdWords(cwd);
@@ -112,7 +109,7 @@ async function nextCommands(
   if (dryRun) return [`hookstack migrate --from ${from}${own}${at}`];
   const ofProject = filled.find((move) => move.scope !== 'user');
   return [
-    ...(notAllowed === undefined ? [] : [`hookstack trust${at}`]),
+    ...(notAllowed === undefined ? [] : [`hookstack trust${isOpen ? ' --open' : ''}${at}`]),
     `hookstack doctor${at}`,
     ...(ofProject ? await testCommands(ofProject, at) : []),
   ];

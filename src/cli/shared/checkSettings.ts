@@ -79,10 +79,25 @@ function projectOf(file: string): string | undefined {
   return path.basename(folder) === '.llxprt' && project !== findHome() ? project : undefined;
 }
 
-export function formatFinding(finding: Finding): string {
-  const { file, line, column, severity, rule, path: at, message } = finding;
+/** One line each; what holds for several places is said at the first of them. */
+export function formatFindings(findings: readonly Finding[]): string[] {
+  const lines = new Map<string, string>();
+  for (const finding of findings) {
+    const key = `${finding.rule} ${finding.message}`;
+    const line = lines.get(key);
+    const also = line?.includes('\n') ? ', ' : '\n  also at ';
+    lines.set(key, line ? `${line}${also}${placeOf(finding)}` : formatFinding(finding));
+  }
+  return [...lines.values()];
+}
+
+function formatFinding(finding: Finding): string {
+  const { severity, rule, path: at, message } = finding;
   const label = paint(severity === 'error' ? 'red' : 'yellow', `${severity}:`);
-  const place = toVisible(`${path.relative('', file)}:${line}:${column}`);
   const where = at === '' ? '' : `${at}: `;
-  return `${place}: ${label} ${toVisible(`${where}${message}`)} [${rule}]`;
+  return `${placeOf(finding)}: ${label} ${toVisible(`${where}${message}`)} [${rule}]`;
+}
+
+function placeOf({ file, line, column }: Finding): string {
+  return toVisible(`${path.relative('', file)}:${line}:${column}`);
 }

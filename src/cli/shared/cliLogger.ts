@@ -7,8 +7,18 @@ const MAX_MESSAGE = 10_500;
 
 /** One line on stderr. `DEBUG` shows the details. */
 export class CliLogger extends DebugLogger {
+  /** @param told what has been said, where nothing is to be said twice */
+  constructor(
+    namespace: string,
+    private readonly told?: Set<string>,
+  ) {
+    super(namespace);
+  }
+
   override warn(message: string, details?: object): void {
-    printNotice('warning', `${toOneLine(message, MAX_MESSAGE)}${excerptOf(details)}`);
+    const text = `${toOneLine(message, MAX_MESSAGE)}${excerptOf(details)}`;
+    if (!this.told?.has(text)) printNotice('warning', text);
+    this.told?.add(text);
     if (details) this.debug(message, details);
   }
 
@@ -18,7 +28,7 @@ export class CliLogger extends DebugLogger {
   }
 
   override extend(part: string): CliLogger {
-    return new CliLogger(`${this.namespace}:${part}`);
+    return new CliLogger(`${this.namespace}:${part}`, this.told);
   }
 }
 

@@ -1,8 +1,10 @@
-import { events, readEventFields } from '../../protocol/events.js';
+import { dialects, foreignEvent, foreignMoment } from '../../dialects/dialects.js';
+import { events, isHookEventName, readEventFields } from '../../protocol/events.js';
 import {
+  DIALECT_NAMES,
+  HookEventName,
   NotificationType,
   type EventFields,
-  type HookEventName,
   type HookPayload,
   type Moment,
 } from '../../protocol/types.js';
@@ -11,6 +13,22 @@ import { isRecord } from '../../util/records.js';
 import { suggestName } from '../../util/suggestName.js';
 import { DEFAULT_MODEL, DEFAULT_PROMPT, DEFAULT_TOOL } from './options.js';
 import { UsageError } from './usageError.js';
+
+/**
+ * @returns a moment of an event where only another agent has one of this name
+ * @throws UsageError when neither we nor another agent has such an event
+ */
+export function requireNamedEvent(name: string): { event: HookEventName; moment?: Moment } {
+  for (const dialect of DIALECT_NAMES) {
+    const found = foreignMoment(dialects[dialect], name);
+    if (found) return found;
+  }
+  if (isHookEventName(name)) return { event: name };
+  const foreign = foreignEvent(name);
+  if (foreign) throw new UsageError(`"${name}" is not an event here; use '${foreign.ours}'`);
+  const hint = suggestName(name, Object.values(HookEventName));
+  throw new UsageError(`There is no event "${name}"; ${hint}`);
+}
 
 export interface Given {
   readonly tool?: string;

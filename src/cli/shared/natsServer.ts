@@ -2,8 +2,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { Option } from 'commander';
 import { parseNatsServer } from '../../fleet/address.js';
 import type { TlsFiles } from '../../fleet/question.js';
-import { errorMessage } from '../../util/errorMessage.js';
-import { UsageError } from './usageError.js';
+import { orUsageError, UsageError } from './usageError.js';
 
 /** Where the NATS server of a fleet is, and what proves who asks. */
 export interface NatsServerOptions {
@@ -41,7 +40,7 @@ export async function connectNatsServer(
   { nats = '', tokenFile, ...files }: NatsServerOptions,
   name: string,
 ): Promise<NatsConnection> {
-  const address = readServer(nats);
+  const address = await orUsageError(() => parseNatsServer(nats), tellAddress);
   const { connectNats, natsAdvice, whyNotConnected } =
     await import('../../fleet/natsConnection.js');
   const { readSecret, withoutSecret } = await import('../../fleet/secret.js');
@@ -58,10 +57,4 @@ export async function connectNatsServer(
 
 const LOOK = 'see whether it runs, and whether --nats, --token-file and --nats-ca are right';
 
-function readServer(nats: string): ReturnType<typeof parseNatsServer> {
-  try {
-    return parseNatsServer(nats);
-  } catch (cause) {
-    throw new UsageError(`--nats cannot be used: ${errorMessage(cause)}`, { cause });
-  }
-}
+const tellAddress = (detail: string) => `--nats cannot be used: ${detail}`;

@@ -11,6 +11,8 @@ export interface Obstacles {
   readonly off?: string;
   /** What the user has not allowed. */
   readonly notAllowed?: string;
+  /** Whether some of that can be allowed by definition only. */
+  readonly isOpen?: boolean;
 }
 
 /**
@@ -36,10 +38,12 @@ export function obstaclesOf(
   const left = isTrustedRun({}) ? [] : items.filter(({ review }) => review.status !== 'allowed');
   const count = countItems(left.map(({ review }) => review.item));
   const at = cwdWords(cwd);
+  const open = openWords(left, at);
   return {
     off: whyOff(workspace),
     ...(left.length > 0 && {
-      notAllowed: `Not allowed yet: ${count}. To see and allow, run: hookstack trust${at}${openWords(left, at)}`,
+      notAllowed: `Not allowed yet: ${count}. To see and allow, run: hookstack trust${at}${open}`,
+      isOpen: open !== '',
     }),
   };
 }
@@ -60,8 +64,10 @@ export function whyOff({
   if (settings.enableHooks) return undefined;
   const { file, scope } = origins.enableHooks ?? {};
   const where = scope === 'project' || file === undefined ? 'your own settings' : 'that file';
+  const isEmpty = file === undefined && Object.keys(settings.hooks ?? {}).length === 0;
+  const first = isEmpty ? ', or have a first hook written by: hookstack init' : '';
   return toOneLine(
-    `Hooks are off, so that no agent runs them: ${whyHooksAreOff(file)}; write "enableHooks": true in ${where}`,
+    `Hooks are off, so that no agent runs them: ${whyHooksAreOff(file)}; write "enableHooks": true in ${where}${first}`,
   );
 }
 

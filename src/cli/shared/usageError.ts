@@ -7,11 +7,11 @@ export class UsageError extends Error {
 
 /** `describe` gets the message of the failure. */
 export async function orUsageError<T>(
-  work: Promise<T>,
+  work: Promise<T> | (() => T | Promise<T>),
   describe: (detail: string) => string,
 ): Promise<T> {
   try {
-    return await work;
+    return await (typeof work === 'function' ? work() : work);
   } catch (cause) {
     throw cause instanceof UsageError
       ? cause

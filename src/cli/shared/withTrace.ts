@@ -12,42 +12,26 @@ export interface Recording {
   readonly flushMs?: number;
 }
 
+const onProblem = (message: string) => printNotice('warning', message);
+
 /** Does some work, and writes what happens meanwhile to a file, to the record of the fleet, to both or to none. */
-export function withTrace<T>(
+export async function withTrace<T>(
   { trace, fleet, flushMs }: Recording,
   config: Config,
   work: () => Promise<T>,
 ): Promise<T> {
-  const inFleet = () => (fleet?.record ? withFleet(fleet, flushMs, config, work) : work());
-  return trace ? withFile(trace, config, inFleet) : inFleet();
-}
-
-async function withFile<T>(trace: string, config: Config, work: () => Promise<T>): Promise<T> {
-  const { traceToFile } = await import('../../trace/traceFile.js');
-  const file = traceToFile(trace, { environment: config.getHookEnvironment(), onProblem: warn });
-  try {
-    return await work();
-  } finally {
-    file.close();
-  }
-}
-
-async function withFleet<T>(
-  fleet: FleetSettings,
-  flushMs: number | undefined,
-  config: Config,
-  work: () => Promise<T>,
-): Promise<T> {
-  const { joinFleet } = await import('../../fleet/joinFleet.js');
   const environment = config.getHookEnvironment();
-  const membership = await joinFleet(fleet, { environment, onProblem: warn, flushMs });
+  const traces = trace ? await import('../../trace/traceFile.js') : undefined;
+  const file = trace ? traces?.traceToFile(trace, { environment, onProblem }) : undefined;
   try {
-    return await work();
+    const fleets = fleet?.record ? await import('../../fleet/joinFleet.js') : undefined;
+    const joined = fleet && (await fleets?.joinFleet(fleet, { environment, onProblem, flushMs }));
+    try {
+      return await work();
+    } finally {
+      await joined?.close();
+    }
   } finally {
-    await membership.close();
+    file?.close();
   }
-}
-
-function warn(message: string): void {
-  printNotice('warning', message);
 }

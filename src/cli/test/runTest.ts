@@ -81,7 +81,10 @@ async function tryTest(file: string, workspace: Workspace, update: boolean): Pro
   if (differences.length === 0) return { event };
   if (!update) {
     const notRun = await whyNotRun(workspace, event, payload, expect);
-    return { event, differences, notRun, faults: faultsOf(report, config) };
+    const isLeft = (name: string) => notRun.some(({ hook }) => hook === name);
+    // A guard that was not started denies for the reason for which it did not run.
+    const results = report.results.filter(({ hook, stdout }) => stdout !== null || !isLeft(hook));
+    return { event, differences, notRun, faults: faultsOf(results, config) };
   }
   await replaceFile(file, updatedText(source, differences, report));
   return { event, differences, updated: true };
@@ -96,7 +99,7 @@ async function switchFailingHooksOn(config: Config): Promise<void> {
 }
 
 /** Secrets are masked: servers of CI keep reports. */
-function faultsOf({ results }: FireReport, config: Config): TestResult['faults'] {
+function faultsOf(results: FireReport['results'], config: Config): TestResult['faults'] {
   return results.flatMap((result) => {
     const why = whyOf(result);
     if (why === undefined) return [];

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { removeControls } from '../../protocol/sanitizeText.js';
+import { CliLogger } from '../shared/cliLogger.js';
 import type { Difference } from '../shared/hookTestFile.js';
 import { isInside } from '../../util/paths.js';
 import type { WorkspaceOptions } from '../shared/options.js';
@@ -8,8 +9,10 @@ import { requireInside } from '../shared/projectFile.js';
 import { mapWithProgress } from '../shared/progress.js';
 import {
   paint,
+  plural,
   printJson,
   printLine,
+  printNotice,
   toOneLine,
   toVisible,
   withoutBreaks,
@@ -35,16 +38,16 @@ export async function test(paths: readonly string[], options: TestOptions): Prom
       withMiddleware: true,
       // What a test expects must not depend on the tests before it.
       startsEachHook: true,
+      logger: new CliLogger('llxprt:core:hooks', new Set()),
     });
   const run = (workspace: Workspace) => runTests(paths, workspace, options);
   if (!options.watch) return run(await open());
-  const { tellNotAllowed, watchTests } = await import('./watchTests.js');
+  const { watchTests } = await import('./watchTests.js');
   return watchTests(paths, options, async (onOpen) => {
     const workspace = await open();
     onOpen(workspace);
     try {
       await run(workspace);
-      tellNotAllowed(workspace);
     } finally {
       await workspace.config.dispose();
     }
@@ -66,9 +69,24 @@ async function runTests(
   const updated = results.filter((result) => result.updated).length;
   const passed = results.length - failed;
   if (json) printJson({ passed, failed, updated, tests: results });
-  else printLine(`\n${passed} passed${update ? ` (${updated} updated)` : ''}, ${failed} failed`);
+  else {
+    printLine(`\n${passed} passed${update ? ` (${updated} updated)` : ''}, ${failed} failed`);
+    tellNotAllowed(workspace);
+  }
   if (junit !== undefined) await writeJunit(junit, results, workspace.config.getWorkingDir());
   return failed === 0 ? 0 : 1;
+}
+
+/** Whoever changes a hook takes back that it is allowed: so the tests would fail after each change. */
+function tellNotAllowed({ config }: Workspace): void {
+  const system = config.getHookSystem();
+  const hooks = system?.isInitialized() ? system.getAllHooks() : [];
+  const left = hooks.filter(({ review = { status: 'allowed' } }) => review.status !== 'allowed');
+  if (left.length === 0) return;
+  printNotice(
+    'warning',
+    `${plural(left.length, 'hook')} of this project ${left.length === 1 ? 'is' : 'are'} not tested, as you have not allowed what is there now, and each change of a hook takes that back; to test hooks as they are while you work on them, add --trust`,
+  );
 }
 
 /** @param project links in it must not lead out of it, to files that are not the project's */
@@ -105,12 +123,16 @@ function formatResult(result: TestResult, told: Set<string>): string {
 }
 
 function shorten(result: TestResult, told: Set<string>): TestResult {
-  const notRun = result.notRun.map(({ hook, reason }) => {
-    const isTold = told.has(reason);
-    told.add(reason);
-    return { hook, reason: isTold ? 'as above' : reason };
-  });
-  return { ...result, notRun };
+  const once = (text: string) => {
+    const isTold = told.has(text);
+    told.add(text);
+    return isTold ? 'as above' : text;
+  };
+  return {
+    ...result,
+    notRun: result.notRun.map(({ hook, reason }) => ({ hook, reason: once(reason) })),
+    faults: result.faults.map(({ hook, why }) => ({ hook, why: once(why) })),
+  };
 }
 
 function formatState({ passed, updated }: TestResult): string {

@@ -5,7 +5,7 @@ import { findSettingsFiles } from '../../config/settings/settingsPlaces.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { stampOf, statsOf } from '../../util/paths.js';
 import type { WorkspaceOptions } from '../shared/options.js';
-import { plural, printLine, printNotice, toVisible } from '../shared/terminal.js';
+import { printLine, printNotice, toVisible } from '../shared/terminal.js';
 import { resolveWorkingDir, type Workspace } from '../shared/workspace.js';
 import { findTests } from './findTests.js';
 
@@ -32,18 +32,6 @@ export async function watchTests(
     printLine(`\n${toVisible(changed.join(', '))} changed`);
     stamps = await look();
   }
-}
-
-/** Whoever changes a hook takes back that it is allowed: so the tests would fail after each change. */
-export function tellNotAllowed({ config }: Workspace): void {
-  const system = config.getHookSystem();
-  const hooks = system?.isInitialized() ? system.getAllHooks() : [];
-  const left = hooks.filter(({ review = { status: 'allowed' } }) => review.status !== 'allowed');
-  if (left.length === 0) return;
-  printNotice(
-    'warning',
-    `${plural(left.length, 'hook')} of this project ${left.length === 1 ? 'is' : 'are'} not tested, as you have not allowed what is there now, and each change of a hook takes that back; to test hooks as they are while you work on them, start again with --trust`,
-  );
 }
 
 type Stamps = ReadonlyMap<string, string>;

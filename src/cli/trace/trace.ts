@@ -1,7 +1,6 @@
 import { closeSync, writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { errorMessage } from '../../util/errorMessage.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import { quoteWord } from '../../util/quoteWord.js';
 import { openPrivately } from '../../trace/privateFile.js';
@@ -11,7 +10,7 @@ import { slowest, storyOf, type StorySpan } from './story.js';
 import { watchInterruption } from '../shared/interruption.js';
 import type { NatsServerOptions } from '../shared/natsServer.js';
 import { printJson, printLine, printNotice } from '../shared/terminal.js';
-import { UsageError } from '../shared/usageError.js';
+import { orUsageError, UsageError } from '../shared/usageError.js';
 import { formatEnded, formatSlowest, formatStory } from './storyText.js';
 import { hostEnvironment } from '../../util/requester.js';
 
@@ -88,7 +87,7 @@ async function writePage(file: string, out: string, story: readonly StorySpan[])
   }
   const { renderPage } = await import('./renderPage.js');
   const page = renderPage(story, path.basename(file), replayFrom(file));
-  try {
+  const write = () => {
     // The page is as private as the trace.
     const descriptor = openPrivately(out, 'replace');
     try {
@@ -96,9 +95,8 @@ async function writePage(file: string, out: string, story: readonly StorySpan[])
     } finally {
       closeSync(descriptor);
     }
-  } catch (cause) {
-    throw new UsageError(`--html ${out} cannot be written (${errorMessage(cause)})`, { cause });
-  }
+  };
+  await orUsageError(write, (detail) => `--html ${out} cannot be written (${detail})`);
   printLine(`Wrote ${out}: open it in a browser`);
 }
 

@@ -1,4 +1,4 @@
-import { checkSettings, formatFinding } from '../shared/checkSettings.js';
+import { checkSettings, formatFindings } from '../shared/checkSettings.js';
 import type { WorkspaceOptions } from '../shared/options.js';
 import { plural, printJson, printLine, printNotice } from '../shared/terminal.js';
 import { isTrustedRun } from '../shared/workspace.js';
@@ -23,9 +23,10 @@ export async function validate(
   else if (files.length === 0 && findings.length === 0) {
     printLine('There are no settings files: nothing to check');
   } else {
-    const format = options.format === 'github' ? formatForGithub : formatFinding;
+    const isForGithub = options.format === 'github';
+    const lines = isForGithub ? findings.map(formatForGithub) : formatFindings(findings);
     const counts = [plural(errors, 'error'), plural(warnings, 'warning')].join(', ');
-    printLine([...findings.map(format), `${plural(files.length, 'file')}: ${counts}`].join('\n'));
+    printLine([...lines, `${plural(files.length, 'file')}: ${counts}`].join('\n'));
   }
   const { maxWarnings = Infinity } = options;
   if (warnings > maxWarnings) {

@@ -62,12 +62,12 @@ export class Exchange {
   }
 
   answered({ exitCode, stdout, stderr }: Answer): CommandOutcome {
-    const all = `${this.#written}${stderr}`.slice(0, MAX_KEPT_BYTES);
+    const all = `${this.written}${stderr}`.slice(0, MAX_KEPT_BYTES);
     return { ...this.#facts, ending: 'exit', exitCode, stdout, stderr: all };
   }
 
   failed({ broken, signal, exitCode = null, interruption }: Failure): CommandOutcome {
-    const facts = { ...this.#facts, stderr: this.#written };
+    const facts = { ...this.#facts, stderr: this.written };
     if (interruption) return { ...facts, ending: interruption };
     if (signal) return { ...facts, ending: 'signal', signal };
     return { ...facts, ending: 'broken', exitCode, error: new Error(broken) };
@@ -78,7 +78,8 @@ export class Exchange {
     return { ...NOT_RUN, bytesRead, ...(this.kept && { inputTaken: true, kept: this.kept }) };
   }
 
-  get #written(): string {
+  /** On stderr. */
+  get written(): string {
     return this.#stderrBytes > 0 ? decode(Buffer.concat(this.#stderr)) : '';
   }
 }

@@ -253,7 +253,9 @@ export class KeptProcess {
   }
 
   #break(what: string, end?: Pick<Failure, 'signal' | 'exitCode'>): void {
-    const advice = this.#state === 'starting' ? ` (${HELLO_ADVICE})` : '';
+    // What failed before its hello has said on stderr what is to be done.
+    const isExplained = end?.exitCode != null && this.#exchange.written.trim() !== '';
+    const advice = this.#state === 'starting' && !isExplained ? ` (${HELLO_ADVICE})` : '';
     void this.#fail({ ...end, broken: `${what}${advice}` });
   }
 
