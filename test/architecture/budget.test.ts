@@ -26,7 +26,7 @@ const ALL = 22_600;
 /** The same for the rooms around the engine: adapters; of a fleet its servers, its record, and who asks. */
 const AROUND: Readonly<Record<string, number>> = {
   'src/cli/collect': 390,
-  'src/cli/serve': 3460,
+  'src/cli/serve': 3470,
   'src/fleet': 2730,
   'src/hosts': 4210,
 };

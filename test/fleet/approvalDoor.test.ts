@@ -1,7 +1,10 @@
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { describe, expect, it, vi } from 'vitest';
+import { approvalRoutes } from '../../src/cli/serve/approvals/approvalRoutes.js';
 import { KvBoard } from '../../src/cli/serve/approvals/kvBoard.js';
 import { NatsDoor, type NatsDoorOptions } from '../../src/cli/serve/natsDoor.js';
 import { connectNats } from '../../src/fleet/natsConnection.js';
@@ -25,6 +28,26 @@ async function openDoor(options: Partial<NatsDoorOptions> = {}) {
   });
   closing.push(() => door.close());
   return { door, onWarn };
+}
+
+/** Asks over HTTP, and takes that back at once: the status, and what was answered. */
+async function postQuestion(board: KvBoard): Promise<[status: number, text: string]> {
+  const log = () => undefined;
+  const routes = approvalRoutes({
+    board,
+    approvers: undefined,
+    isTls: false,
+    askerOf: () => 'one',
+    log,
+  });
+  const server = createServer((request, response) => void routes(request, response));
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/v1/approvals`;
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(url, { method: 'POST', headers, body: '{"takeBack":"x"}' });
+  server.close();
+  return [response.status, await response.text()];
 }
 
 function sockets(): number {
@@ -59,8 +82,10 @@ describe('questions to people', () => {
   it('keep nobody from asking hooks where there is no JetStream', async () => {
     const own = await startNats('test/fixtures/fleet/withoutJetstream.conf');
     closing.push(() => own.dispose());
-    const options = { url: own.url, secret: undefined };
+    const board = new KvBoard();
+    const options = { url: own.url, secret: undefined, board };
     const { onWarn } = await openDoor(options);
+    expect(await postQuestion(board)).toEqual([404, expect.stringContaining('with JetStream')]);
     expect(await ask(own, { secret: undefined })).toEqual({ status: 200, text: '{}' });
     expect(onWarn.mock.calls).toEqual([
       [expect.stringMatching(/^no person can be asked, .*not enabled \(switch on "jetstream" in/u)],
@@ -75,13 +100,16 @@ describe('questions to people', () => {
     await writeFile(config, 'max_payload: 1MB');
     const own = await startNats(config);
     closing.push(() => own.dispose());
-    const { onWarn } = await openDoor({ url: own.url, secret: undefined });
+    const board = new KvBoard();
+    const { onWarn } = await openDoor({ url: own.url, secret: undefined, board });
+    expect(await postQuestion(board)).toEqual([404, expect.any(String)]);
     await writeFile(config, `jetstream { store_dir: "${temp.path}" }`);
     await own.restart();
     await vi.waitFor(
       () => expect(onWarn.mock.lastCall).toEqual([expect.stringMatching(/^people can be asked/u)]),
       { timeout: 15_000 },
     );
+    expect(await postQuestion(board)).toEqual([200, expect.any(String)]);
     const client = await connectNats({ address: agentAt(own), name: 'raw' });
     closing.push(() => client.close());
     const reply = { reply: '_INBOX.acme.one.a', noMux: true, timeout: 4000 };

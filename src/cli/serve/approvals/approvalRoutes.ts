@@ -68,10 +68,9 @@ export function approvalRoutes(
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
     const isPage = path === PAGE || path.startsWith(`${PAGE}/`);
     if (!isPage && path !== APPROVALS_PATH) return false;
-    if (!routes) {
-      send(response, 404, {
-        error: 'This server has no board of questions: start it with --nats URL --token-file FILE',
-      });
+    // Nobody waits for one that may never be there.
+    if (!routes || (board.hasNoPlace && !approvers)) {
+      send(response, 404, { error: NO_BOARD });
     } else if (path === APPROVALS_PATH) await routes.take(request, response);
     else if (!approvers) {
       send(response, 404, {
@@ -81,6 +80,9 @@ export function approvalRoutes(
     return true;
   };
 }
+
+const NO_BOARD =
+  'This server has no board of questions: start it with --nats URL --token-file FILE, and NATS with JetStream';
 
 class Routes {
   readonly #signIn: SignIn;

@@ -93,6 +93,7 @@ export class KvBoard {
   readonly #longestMs: number;
   readonly #log: (line: string) => void;
   #bucket: KV | undefined;
+  #hasNoPlace = false;
   #stopWatch: (() => void) | undefined;
 
   constructor({ longestMs, log, newInMinute }: KvBoardOptions = {}) {
@@ -111,9 +112,16 @@ export class KvBoard {
    */
   async begin(nc: NatsConnection): Promise<void> {
     if (this.#stopWatch) return;
+    this.#hasNoPlace = true;
     this.#bucket = await openBucket(nc, this.#longestMs);
+    this.#hasNoPlace = false;
     await this.#clock.set(this.#bucket);
     await this.#watch();
+  }
+
+  /** Whether NATS was there, and had no place for it. */
+  get hasNoPlace(): boolean {
+    return this.#hasNoPlace;
   }
 
   get #kv(): KV {
