@@ -28,7 +28,7 @@ const AROUND: Readonly<Record<string, number>> = {
   'src/cli/collect': 390,
   'src/cli/serve': 3470,
   'src/fleet': 2730,
-  'src/hosts': 4210,
+  'src/hosts': 4225,
 };
 
 /** The same for what people who write hooks look at them with. */
