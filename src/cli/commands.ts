@@ -77,7 +77,7 @@ out of the project`,
   },
   {
     name: 'migrate',
-    group: 'Start:',
+    group: 'Other agents:',
     description: 'Take over the hooks of another agent',
     options: [
       new Option('--from <agent>', 'whose settings to read').choices([...DIALECT_NAMES]),
@@ -100,7 +100,7 @@ plugins may have hooks, which are not taken over;
   },
   {
     name: 'install',
-    group: 'Start:',
+    group: 'Other agents:',
     description: 'Have another agent run all hooks of the project',
     options: [
       new Option('--into <agent>', 'whose settings to write').choices([...DIALECT_NAMES]),

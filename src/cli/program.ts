@@ -44,11 +44,16 @@ async function run(args: readonly string[]): Promise<number> {
     .description('Hooks for LLM agents: policy and automation around every tool and model call')
     .version(version)
     .configureOutput({ writeOut: (text) => standardOutput().write(text), writeErr: writeError })
+    .helpCommand(true)
+    .commandsGroup('Start:')
     .exitOverride();
   let exitCode = 0;
   for (const spec of COMMANDS) addCommand(program, spec, (code) => (exitCode = code));
   const others = COMMANDS.filter(({ group }) => group === undefined).map(({ name }) => name);
-  program.addHelpText('after', `\nLess often needed: ${others.join(', ')}`);
+  program.addHelpText(
+    'after',
+    `\nLess often needed: ${others.join(', ')}; "hookstack help NAME" tells what they do`,
+  );
   try {
     await program.parseAsync(args, { from: 'user' });
     return exitCode;

@@ -33,10 +33,10 @@ const AROUND: Readonly<Record<string, number>> = {
 
 /** The same for what people who write hooks look at them with. */
 const LOOKING: Readonly<Record<string, number>> = {
-  'src/cli/commands.ts src/cli/main.ts src/cli/program.ts src/cli/completion': 770,
+  'src/cli/commands.ts src/cli/main.ts src/cli/program.ts src/cli/completion': 780,
   'src/cli/explain src/cli/fire src/cli/list src/cli/stack src/cli/switch src/cli/trace': 1360,
   'src/cli/shared': 3250,
-  'src/cli/test src/cli/trust src/cli/validate': 1150,
+  'src/cli/test src/cli/trust src/cli/validate': 1155,
   'src/validate': 1140,
 };
 
@@ -49,7 +49,7 @@ const OTHERS: Readonly<Record<string, number>> = {
   'src/cli/mcp': 2200,
   'src/author.ts src/fleet.ts src/index.ts src/debug-common.d.ts src/koa-compose.d.ts src/raw.d.ts src/sdk.d.ts': 430,
 };
-const WHOLE = 52_050;
+const WHOLE = 52_090;
 
 const filesOf = (room: string): string[] =>
   listFiles(...room.split(' ').map((part) => (part.endsWith('.ts') ? part : `${part}/**/*.ts`)));

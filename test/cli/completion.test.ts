@@ -46,6 +46,11 @@ describe('completion in bash', () => {
     expect(await complete('--v')).toEqual(['--version']);
   });
 
+  it("offers nothing for another program's words", async () => {
+    expect(await complete('mcp', '--name', 'a', '--', '')).toEqual([]);
+    expect(await complete('mcp', 'i')).toEqual(['install']);
+  });
+
   it('offers the options of a command, and no others', async () => {
     expect(await complete('validate', '--f')).toEqual(['--format']);
     expect(await complete('list', '--f')).toEqual([]);

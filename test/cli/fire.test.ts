@@ -489,12 +489,13 @@ describe('fire of a persistent hook', () => {
     const command = 'node $LLXPRT_PROJECT_DIR/stay.mjs';
     await cli.userSettings({ BeforeTool: group(command, { persistent: true }) });
     const fire = async (...args: string[]) => {
-      const { stdout } = await cli.run(['fire', 'BeforeTool', ...args, '--trace', 'trace.jsonl']);
-      return /systemMessage: (.*)/u.exec(stdout)?.[1];
+      const told = await cli.run(['fire', 'BeforeTool', ...args, '--trace', 'trace.jsonl']);
+      const isOrdinary = told.stderr.includes('for one event alone, as ordinary ones ("node $');
+      return [/systemMessage: (.*)/u.exec(told.stdout)?.[1], isOrdinary];
     };
-    expect(await fire()).toBe('event 1');
+    expect(await fire()).toEqual(['event 1', true]);
     expect(await cli.read('trace.jsonl')).not.toContain('"process"');
-    expect(await fire('--repeat', '3')).toBe('event 3');
+    expect(await fire('--repeat', '3')).toEqual(['event 3', false]);
     expect(await cli.read('trace.jsonl')).toContain('"process":"kept"');
   });
 });

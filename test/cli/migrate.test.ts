@@ -533,15 +533,6 @@ describe('migrate', () => {
     expect(migrated.stdout.includes('hooks of plugins are not carried over')).toBe(exitCode === 1);
   });
 
-  it('names the next command so that it allows hooks of which nobody can know what they run', async () => {
-    const hook = { type: 'command', command: 'jq -e .tool_input >/dev/null || exit 2' };
-    await cli.write('.claude/settings.json', { hooks: { PreToolUse: [{ hooks: [hook] }] } });
-    const { stdout } = await cli.run(['migrate', '--from', 'claude']);
-    const [, next = ''] = /Run next:\n {2}hookstack (.*)/u.exec(stdout) ?? [];
-    expect(next).toBe('trust --open');
-    expect(await cli.run(next.split(' '))).toMatchObject({ exitCode: 0 });
-  });
-
   it('tells of hooks of a plugin beside those that it takes over, and of what it cannot read', async () => {
     await cli.write('plugins/a/hooks/hooks.json', { hooks: { SessionEnd: [{ hooks: [guard] }] } });
     await cli.write('plugins/b/hooks/hooks.json', '{');

@@ -279,9 +279,10 @@ describe('test', () => {
     const test = { event: 'BeforeTool', expect: { systemMessage: 'event 1' } };
     await cli.write('tests/a.hooktest.json', test);
     await cli.write('tests/b.hooktest.json', test);
-    const { exitCode, stdout } = await cli.run(['test', '--settings', settings]);
+    const { exitCode, stdout, stderr } = await cli.run(['test', '--settings', settings]);
     expect({ exitCode, stdout }).toMatchObject({ exitCode: 0 });
     expect(stdout).toContain('2 passed, 0 failed');
+    expect(stderr.match(/as ordinary ones/gu)).toHaveLength(1);
   });
 
   it('does not let a hook that fails in one test be off in the next', async () => {

@@ -91,6 +91,8 @@ async function complete(program: Command, words: readonly string[]): Promise<Can
   // For bash, --option=value is three words.
   const before = words.slice(0, -1).filter((each) => each !== '=');
   const last = words.at(-1) ?? '';
+  // What comes behind is another program's, of which its shell knows more.
+  if (before.includes('--')) return [];
   const [word = '', flag = before.at(-1), begin = ''] = splitValue(last === '=' ? '' : last);
   let command = program;
   for (const each of before) command = findCommand(command, each) ?? command;

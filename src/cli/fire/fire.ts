@@ -6,7 +6,12 @@ import type { ProcessedHookResult } from '../../protocol/hookOutput.js';
 import type { EventFields, HookEventName, HookPayload, Moment } from '../../protocol/types.js';
 import { decodeFields, requireNamedEvent } from '../shared/eventFields.js';
 import type { Explanation } from '../shared/explanation.js';
-import { describeFiring, formatReport, type FireReport } from '../shared/fireReport.js';
+import {
+  describeFiring,
+  formatReport,
+  tellOrdinary,
+  type FireReport,
+} from '../shared/fireReport.js';
 import { clearProgress, showProgress } from '../shared/progress.js';
 import { printJson, printLine, printNotice } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
@@ -56,6 +61,8 @@ export async function fire(eventName: string | undefined, options: FireOptions):
     printNotice('error', fault.message);
     return 1;
   }
+  const ran = fired?.aggregated.results ?? [];
+  if (repeat === 1) tellOrdinary(ran.map(({ hookConfig }) => hookConfig));
   if (record !== undefined) await recorder?.writeRecord(record, event, fields, report);
   if (report.stopped) return 3;
   return report.blocked ? 2 : 0;

@@ -95,7 +95,11 @@ export class McpProxy {
     const { method, id } = recordIn(message);
     if (!isRecord(message)) {
       const why = 'a line must hold one message, which is an object: batches do not pass';
-      return this.#refuse(null, RpcError.InvalidRequest, why);
+      const inside = Array.isArray(message) ? message.map((each) => recordIn(each)['id']) : [];
+      const ids = [...new Set(inside.filter(isId))].filter((each) => !this.#isOpen(each));
+      for (const each of ids) this.#refuse(each, RpcError.InvalidRequest, why);
+      if (ids.length === 0) this.#refuse(null, RpcError.InvalidRequest, why);
+      return;
     }
     // A server could read another method, or another name of a tool.
     const lookalike = lookalikeIn(message) ?? zeroIn(String(method));

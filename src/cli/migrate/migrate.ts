@@ -99,7 +99,7 @@ async function obstaclesTo(
 
 async function nextCommands(
   moves: readonly Move[],
-  { notAllowed, isOpen = false }: Obstacles,
+  { notAllowed }: Obstacles,
   { from, scope, dryRun, cwd }: Migration,
 ): Promise<string[]> {
   const at = cwdWords(cwd);
@@ -109,7 +109,7 @@ async function nextCommands(
   if (dryRun) return [`hookstack migrate --from ${from}${own}${at}`];
   const ofProject = filled.find((move) => move.scope !== 'user');
   return [
-    ...(notAllowed === undefined ? [] : [`hookstack trust${isOpen ? ' --open' : ''}${at}`]),
+    ...(notAllowed === undefined ? [] : [`hookstack trust${at}`]),
     `hookstack doctor${at}`,
     ...(ofProject ? await testCommands(ofProject, at) : []),
   ];

@@ -1,11 +1,15 @@
 import { isAsking } from '../../approvals/question.js';
 import { canPrevent, events } from '../../protocol/events.js';
-import { hookIdentity } from '../../protocol/identity.js';
+import { hookIdentity, shortIdentity } from '../../protocol/identity.js';
 import type { ProcessedHookResult } from '../../protocol/hookOutput.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
-import type { HookEventName, HookExecutionResult } from '../../protocol/types.js';
+import type {
+  CommandHookConfig,
+  HookEventName,
+  HookExecutionResult,
+} from '../../protocol/types.js';
 import { lastLine } from '../../run/explainStderr.js';
-import { paint, toOneLine, toVisible } from './terminal.js';
+import { paint, printNotice, toOneLine, toVisible } from './terminal.js';
 
 export type FireReport = ReturnType<typeof describeFiring>;
 
@@ -54,6 +58,21 @@ export function whyOf({ success, exitCode, why, error, stderr }: HookReport): st
   const hasFailed = !success && exitCode !== 2;
   const said = why ?? error ?? (hasFailed ? lastLine(stderr ?? '') : '');
   return said === '' ? undefined : said;
+}
+
+/**
+ * Says of persistent hooks that what was seen is not what an agent sees, which keeps their processes: one that does not
+ * speak the protocol answers here, and fails there.
+ */
+export function tellOrdinary(hooks: readonly CommandHookConfig[]): void {
+  const names = hooks
+    .filter(({ persistent }) => persistent)
+    .map((hook) => `"${toOneLine(shortIdentity(hook))}"`);
+  if (names.length === 0) return;
+  printNotice(
+    'note',
+    `persistent hooks ran here for one event alone, as ordinary ones (${[...new Set(names)].join(', ')}); hookstack doctor tries them as an agent keeps them`,
+  );
 }
 
 type HookReport = FireReport['results'][number];

@@ -11,8 +11,6 @@ export interface Obstacles {
   readonly off?: string;
   /** What the user has not allowed. */
   readonly notAllowed?: string;
-  /** Whether some of that can be allowed by definition only. */
-  readonly isOpen?: boolean;
 }
 
 /**
@@ -38,12 +36,10 @@ export function obstaclesOf(
   const left = isTrustedRun({}) ? [] : items.filter(({ review }) => review.status !== 'allowed');
   const count = countItems(left.map(({ review }) => review.item));
   const at = cwdWords(cwd);
-  const open = openWords(left, at);
   return {
     off: whyOff(workspace),
     ...(left.length > 0 && {
-      notAllowed: `Not allowed yet: ${count}. To see and allow, run: hookstack trust${at}${open}`,
-      isOpen: open !== '',
+      notAllowed: `Not allowed yet: ${count}. To see and allow, run: hookstack trust${at}${openWords(left, at)}`,
     }),
   };
 }

@@ -17,6 +17,7 @@ import {
   toVisible,
   withoutBreaks,
 } from '../shared/terminal.js';
+import { tellOrdinary } from '../shared/fireReport.js';
 import { tellWaiting } from '../shared/waitingHooks.js';
 import { orUsageError } from '../shared/usageError.js';
 import { openWorkspace, type Workspace } from '../shared/workspace.js';
@@ -71,16 +72,17 @@ async function runTests(
   if (json) printJson({ passed, failed, updated, tests: results });
   else {
     printLine(`\n${passed} passed${update ? ` (${updated} updated)` : ''}, ${failed} failed`);
-    tellNotAllowed(workspace);
+    tellUntried(workspace);
   }
   if (junit !== undefined) await writeJunit(junit, results, workspace.config.getWorkingDir());
   return failed === 0 ? 0 : 1;
 }
 
-/** Whoever changes a hook takes back that it is allowed: so the tests would fail after each change. */
-function tellNotAllowed({ config }: Workspace): void {
+function tellUntried({ config }: Workspace): void {
   const system = config.getHookSystem();
   const hooks = system?.isInitialized() ? system.getAllHooks() : [];
+  tellOrdinary(hooks.filter(({ enabled }) => enabled).map((entry) => entry.config));
+  // Whoever changes a hook takes back that it is allowed: so the tests would fail after each change.
   const left = hooks.filter(({ review = { status: 'allowed' } }) => review.status !== 'allowed');
   if (left.length === 0) return;
   printNotice(

@@ -31,12 +31,14 @@ export async function trace(
   if (!file) throw new UsageError('There is no trace: name its file, or set HOOKSTACK_TRACE');
   if (options.follow) return follow(file, options);
   const spans = await openTrace(file);
+  if (spans.length === 0 && !options.json) {
+    printNotice('error', `${file} holds no spans; write some with --trace ${file}`);
+    return 1;
+  }
   const story = storyOf(spans);
   if (options.html !== undefined) return writePage(file, options.html, story);
   const chosen = options.slowest === undefined ? story : slowest(story, options.slowest);
   if (options.json) printJson({ spans: chosen });
-  else if (chosen.length === 0)
-    printNotice('error', `${file} holds no spans; write some with --trace ${file}`);
   else if (options.slowest !== undefined) printLine(formatSlowest(chosen));
   else printLine([formatStory(chosen), ...formatReplay(file, spans)].join('\n'));
   return spans.length === 0 ? 1 : 0;
