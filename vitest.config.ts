@@ -10,15 +10,18 @@ const LONG_ALONE = [
 
 /**
  * Tests that take long, and mostly repeat for a whole program, or for many inputs, what a quick test proves for one: the
- * faults, the pages and examples, texts of megabytes, random projects, and processes that hang or stay.
+ * faults, the pages and examples, browsers, the benchmark, texts of megabytes, random projects, and processes that hang or
+ * stay.
  */
 const LONG = [
   'test/faults/**/*.test.ts',
   'test/examples/**/*.test.ts',
   'test/docs/snippets.test.ts',
-  'test/trace/longPage.test.ts',
+  'test/bench/**/*.test.ts',
+  'test/fleet/{approvalsPage,recordFaults}.test.ts',
+  'test/trace/{longPage,page}.test.ts',
   'test/properties/{length,linear,hostile*}.test.ts',
-  'test/cli/{hookWatchdog,mcpWatchdog,oddFiles,resident}.test.ts',
+  'test/cli/{doctorPersistent,hookWatchdog,mcpWatchdog,oddFiles,resident}.test.ts',
 ];
 
 const TYPES = {
