@@ -170,14 +170,15 @@ describe('a hook made with defineHook', () => {
   });
 });
 
+async function importsOf(file: string): Promise<string[]> {
+  const bundle = await readFile(path.join(ROOT, 'dist', file), 'utf8');
+  const found = bundle.matchAll(/\bfrom\s*["'`]([^"'`]+)|\bimport\s*\(?\s*["'`]([^"'`]+)/gu);
+  return Array.from(found, ([, from, dynamic]) => from ?? dynamic ?? '').filter(
+    (module) => !module.startsWith('node:'),
+  );
+}
+
 it('the bundle for authors imports nothing but modules of Node, and for a process that stays one file', async () => {
-  const importsOf = async (file: string) => {
-    const bundle = await readFile(path.join(ROOT, 'dist', file), 'utf8');
-    const found = bundle.matchAll(/\bfrom\s*["'`]([^"'`]+)|\bimport\s*\(?\s*["'`]([^"'`]+)/gu);
-    return Array.from(found, ([, from, dynamic]) => from ?? dynamic ?? '').filter(
-      (module) => !module.startsWith('node:'),
-    );
-  };
   expect(await importsOf('author.js')).toEqual(['./chunks/answerEvents.js']);
   expect(await importsOf('chunks/answerEvents.js')).toEqual([]);
 });
