@@ -15,6 +15,7 @@ import type {
 } from '../../../src/protocol/types.js';
 import { spawnerStatus } from '../../helpers/lookAtSpawner.js';
 import { ToolErrorType } from '../../../src/tools/tools.js';
+import { errorCode } from '../../../src/util/errorMessage.js';
 import { hook } from '../../helpers/hooks.js';
 import { RecordingLogger, type LogRecord } from '../../helpers/recordingLogger.js';
 import { ChangingConfig } from '../../helpers/changingConfig.js';
@@ -186,7 +187,13 @@ export class Host {
     const absolute = path.join(this.directory, file);
     await mkdir(path.dirname(absolute), { recursive: true });
     const text = typeof content === 'string' ? content : JSON.stringify(content);
-    await writeFile(absolute, text, { mode });
+    // A program that a hook has started may run a moment longer than the hook, and cannot be written then.
+    const writing = () =>
+      writeFile(absolute, text, { mode }).then(
+        () => 'written',
+        (error: unknown) => errorCode(error),
+      );
+    await expect.poll(writing, { interval: 5, timeout: 10_000 }).toBe('written');
     return absolute;
   }
 
