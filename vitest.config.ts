@@ -48,7 +48,9 @@ export default defineConfig({
   resolve: { alias: [SPAWNER_PROGRAM] },
   test: {
     reporters: ['default', ['json', { outputFile: 'coverage/report.json' }]],
-    setupFiles: ['test/helpers/waitingShells.ts'],
+    setupFiles: ['test/helpers/waitingShells.ts', 'test/helpers/patience.ts'],
+    // A condition is waited for as long as a busy machine takes.
+    expect: { poll: { timeout: 15_000 } },
     // Modules of extensions, and the built program, are loaded by Node itself, as in a host.
     server: { deps: { external: [/\.llxprt\/extensions\//, /\/dist\/program\.js$/] } },
     // Style sheets are empty for tests otherwise, also those that are read as text.
