@@ -233,9 +233,10 @@ describe('the client 1.32', () => {
     const name = 'trigger-long-running-operation';
     const progress: number[] = [];
     const onprogress = (told: { progress: number }) => progress.push(told.progress);
-    const short = { name, arguments: { duration: 0.2, steps: 2 } };
+    const short = { name, arguments: { duration: 0.3, steps: 3 } };
     await client.callTool(short, undefined, { onprogress });
-    expect(progress).toEqual([1, 2]);
+    // The client forgets what is left of it once it has read the result, which may come with the last step.
+    expect(progress.slice(0, 2)).toEqual([1, 2]);
     const over = new AbortController();
     const long = { name, arguments: { duration: 60, steps: 60 } };
     const calling = client.callTool(long, undefined, {
