@@ -44,8 +44,6 @@ async function run(args: readonly string[]): Promise<number> {
     .description('Hooks for LLM agents: policy and automation around every tool and model call')
     .version(version)
     .configureOutput({ writeOut: (text) => standardOutput().write(text), writeErr: writeError })
-    .helpCommand(true)
-    .commandsGroup('Start:')
     .exitOverride();
   let exitCode = 0;
   for (const spec of COMMANDS) addCommand(program, spec, (code) => (exitCode = code));

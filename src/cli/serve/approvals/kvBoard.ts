@@ -112,8 +112,10 @@ export class KvBoard {
    */
   async begin(nc: NatsConnection): Promise<void> {
     if (this.#stopWatch) return;
-    this.#hasNoPlace = true;
-    this.#bucket = await openBucket(nc, this.#longestMs);
+    this.#bucket = await openBucket(nc, this.#longestMs).catch((error: unknown) => {
+      this.#hasNoPlace = true;
+      throw error;
+    });
     this.#hasNoPlace = false;
     await this.#clock.set(this.#bucket);
     await this.#watch();
