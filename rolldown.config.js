@@ -1,8 +1,9 @@
-import { chmod, copyFile, readFile, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { decode, encode } from '@jridgewell/sourcemap-codec';
 import { globSync } from 'tinyglobby';
 import { defineConfig } from 'rolldown';
+import { parseAst } from 'rolldown/parseAst';
 import { minifySync } from 'rolldown/utils';
 
 /** `import text from './file?raw'` is the file's text, as it is for vitest; of a script without what nobody runs. */
@@ -26,6 +27,7 @@ const executable = {
   async writeBundle({ dir }) {
     const client = path.join(dir, 'hookstack-hook.sh');
     await copyFile('src/cli/resident/client.sh', client);
+    await cp('src/claude-mod', path.join(dir, 'claude-mod'), { recursive: true });
     await Promise.all([client, path.join(dir, 'cli.cjs')].map((file) => chmod(file, 0o755)));
   },
 };
@@ -140,6 +142,14 @@ const SMALL = [
     name: 'command',
     test: /[\\/]cli[\\/]shared[\\/](?:eventName|interruption|limits|options|privateFolder|progress|streams|terminal|usageError)\.ts$/,
   },
+  {
+    name: 'edit',
+    test: /[\\/](?:writeAtomically|fileLock|ownEdit|projectFile|editSettings|editJson|jsonDocument|isLookedAt)\.ts$/,
+  },
+  ...['fire', 'init', 'test'].map((name) => ({
+    name,
+    test: new RegExp(String.raw`[\\/]src[\\/]cli[\\/]${name}[\\/]`),
+  })),
   { name: 'address', test: /[\\/]src[\\/]fleet[\\/]address/ },
   { name: 'fleet', test: /[\\/]src[\\/]fleet[\\/]/, minShareCount: 2 },
   { name: 'adapter', test: /[\\/]src[\\/]hosts[\\/]/, minShareCount: 2 },
@@ -148,17 +158,46 @@ const SMALL = [
 /** Large packages, of which nobody reads the code here, in files that have nothing else. */
 const packages = {
   debugName: 'packages',
-  name: (id) => /[\\/]node_modules[\\/](commander|unbash)[\\/]/.exec(id)?.[1] ?? null,
+  name: (id) =>
+    /[\\/]node_modules[\\/](commander|diff|@inquirer|jsonc-parser|picomatch|unbash)[\\/]/
+      .exec(id)?.[1]
+      .replace('@', '') ?? null,
 };
 const isOfPackage = (file) => file.includes('node_modules');
 const compactPackages = {
   name: 'compact-packages',
-  renderChunk(code, { fileName, moduleIds }) {
-    return moduleIds.length > 0 && moduleIds.every(isOfPackage)
-      ? { code: minifySync(fileName, code, { module: true, ...COMPACT }).code, map: null }
-      : null;
+  generateBundle(_options, bundle) {
+    for (const [name, chunk] of Object.entries(bundle)) {
+      if (chunk.type !== 'chunk' || !chunk.moduleIds.every(isOfPackage)) continue;
+      if (chunk.moduleIds.length === 0) continue;
+      chunk.code = inLines(minifySync(name, chunk.code, { module: true, ...COMPACT }).code);
+      delete bundle[`${name}.map`];
+    }
   },
 };
+
+/** In characters; shorter ones are joined. */
+const SHORT_LINE = 100;
+
+/** Breaks code without white space into lines, as Node shows the line of an error that nobody caught. */
+function inLines(code) {
+  const ends = [];
+  const visit = (node) => {
+    if (Array.isArray(node)) return node.forEach(visit);
+    if (!node?.type) return;
+    if (/(?:Statement|Declaration|MethodDefinition)$/u.test(node.type)) ends.push(node.end);
+    Object.values(node).forEach(visit);
+  };
+  visit(parseAst(code, { lang: 'js' }));
+  let lines = '';
+  let start = 0;
+  for (const end of ends.toSorted((a, b) => a - b)) {
+    if (end - start < SHORT_LINE) continue;
+    lines += `${code.slice(start, end)}\n`;
+    start = end;
+  }
+  return lines + code.slice(start);
+}
 
 /** A map that takes less than a block of the disk is part of its file. */
 const BLOCK = 4096;
@@ -261,7 +300,7 @@ const compilable = {
   async writeBundle({ dir }, bundle) {
     for (const name of Object.keys(bundle)) {
       const file = path.join(dir, name);
-      const code = (await readFile(file, 'utf8'))
+      const code = inLines(await readFile(file, 'utf8'))
         .replace(/[^\0-\u007f]/g, escapeUnit)
         // What is compiled like this cannot import by itself.
         .replace(/\bimport\(/g, '__import(');
@@ -285,13 +324,41 @@ const hook = defineConfig({
   logLevel: 'warn',
   resolve: library.resolve,
   transform: { define: { IS_OWN_PROCESS: 'true' } },
-  plugins: [rawText, compilable],
-  // It is read at each event: short names, though lines. Node leads no stack of what is compiled like this to its sources.
+  plugins: [
+    {
+      name: 'rules-apart',
+      resolveId: (source, importer) =>
+        source === './rules.js' && importer?.endsWith('load.ts')
+          ? { id: './rules.cjs', external: true }
+          : null,
+    },
+    rawText,
+    compilable,
+  ],
+  // It is read at each event: short names. Node leads no stack of what is compiled like this to its sources.
   output: {
     ...COMMON,
     sourcemap: false,
-    minify: { ...COMPACT, codegen: { removeWhitespace: false } },
+    minify: COMPACT,
   },
+});
+
+/** What only those events load whose hooks have conditions, or are rules. */
+const rules = defineConfig({
+  input: { rules: 'src/rules/rules.ts' },
+  platform: 'node',
+  logLevel: 'warn',
+  resolve: library.resolve,
+  external: /^@bufbuild/u,
+  plugins: [
+    {
+      name: 'in-lines',
+      generateBundle(_options, bundle) {
+        for (const chunk of Object.values(bundle)) chunk.code = inLines(chunk.code);
+      },
+    },
+  ],
+  output: { ...COMMON, sourcemap: false, minify: COMPACT },
 });
 
 /** Waits in memory beside each host: without what loads modules it takes two megabytes less. */
@@ -304,4 +371,4 @@ const spawner = defineConfig({
   output: COMMON,
 });
 
-export default [library, program, hook, spawner];
+export default [library, program, hook, rules, spawner];

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import LongestFirst from './test/helpers/longestFirst.js';
 
 /** Tests that hold limits of less than a second, or compare what two things take: no heavy work runs beside them. */
 const ALONE = ['test/middleware/planner.test.ts', 'test/process/{ending,host,runCommand}.test.ts'];
@@ -20,8 +21,17 @@ const LONG = [
   'test/bench/**/*.test.ts',
   'test/fleet/{approvalsPage,recordFaults}.test.ts',
   'test/trace/{longPage,page}.test.ts',
-  'test/properties/{length,linear,hostile*}.test.ts',
+  'test/properties/{length,linear,hostile*,shellRules}.test.ts',
   'test/cli/{doctorPersistent,hookWatchdog,mcpWatchdog,oddFiles,resident}.test.ts',
+];
+
+/**
+ * Quick tests that leave the process as it was. Files of them run one after the other in the same process, and so load the
+ * sources once, which would take as long as the tests.
+ */
+const TOGETHER = [
+  'test/{config,confirmation-bus,core,dialects,middleware,protocol,rules,schema,shell,trust,util,validate}/**/*.test.ts',
+  'test/cli/*.test.ts',
 ];
 
 const TYPES = {
@@ -33,8 +43,8 @@ const TYPES = {
 const everyTest = 'test/**/*.test.ts';
 const elsewhere = [...configDefaults.exclude, 'test/hosts/**', ...ALONE, ...LONG_ALONE];
 
-// One more than there are cores: many tests wait for a process, and the main process has little to do.
-const MANY = { maxWorkers: availableParallelism() + 1, sequence: { groupOrder: 0 } };
+// Two more than there are cores: many tests wait for a process, and the main process has little to do.
+const MANY = { maxWorkers: availableParallelism() + 2, sequence: { groupOrder: 0 } };
 // They wait more than they work; with two of them, no core of two is idle.
 const FEW = { maxWorkers: 2, sequence: { groupOrder: 1 } };
 
@@ -55,6 +65,7 @@ export default defineConfig({
     server: { deps: { external: [/\.llxprt\/extensions\//, /\/dist\/program\.js$/] } },
     // Style sheets are empty for tests otherwise, also those that are read as text.
     css: true,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 30_000,
     coverage: {
@@ -62,13 +73,20 @@ export default defineConfig({
       include: ['src/**', 'middleware/**'],
       reporter: ['text-summary', 'json-summary'],
     },
-    // `npm test` runs the first two, `npm run test:long` the others.
+    // `npm test` runs the first three, `npm run test:long` the others.
     projects: [
       project('side by side', {
         include: [everyTest],
-        exclude: [...elsewhere, ...LONG],
+        exclude: [...elsewhere, ...LONG, ...TOGETHER],
         ...MANY,
         typecheck: TYPES,
+      }),
+      // Its name has it run at the end of its group, where quick files leave no core idle.
+      project('together', {
+        include: TOGETHER,
+        exclude: [...elsewhere, ...LONG],
+        isolate: false,
+        ...MANY,
       }),
       project('alone', { include: ALONE, ...FEW }),
       project('long', { include: LONG, exclude: elsewhere, ...MANY }),

@@ -7,6 +7,9 @@ import {
   asText,
   isBlocking,
   rankOf,
+  readInPlace,
+  textInPlace,
+  withOtherOutput,
   type DefaultHookOutput,
 } from '../src/protocol/hookOutput.js';
 import { mergeHookResponses } from '../src/protocol/hookTranslator.js';
@@ -238,13 +241,14 @@ function mergeForeign(first: ForeignEffects | undefined, second: ForeignEffects)
   };
 }
 
-/** A denial wins, else the later one; of two denials both reasons are read. */
+/** A denial wins, else what the later one gave; of two denials both reasons are read. */
 function winningOutput(first?: ToolOutput, second?: ToolOutput): ToolOutput | undefined {
   if (!first || !second) return first ?? second;
   if (first.isDenial && second.isDenial) {
-    return { text: `${first.text}\n${second.text}`, isDenial: true };
+    return textInPlace(`${readInPlace(first)}\n${readInPlace(second)}`, true);
   }
-  return first.isDenial ? first : second;
+  if (second.isDenial) return second;
+  return first.isDenial ? first : withOtherOutput(first, second);
 }
 
 /** Model events: later fields override earlier ones. */

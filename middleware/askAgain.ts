@@ -1,6 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { HookContext } from '../src/context.js';
-import { events, failsClosed, type EventDefinition } from '../src/protocol/events.js';
+import {
+  events,
+  failsClosed,
+  isConditional,
+  type EventDefinition,
+} from '../src/protocol/events.js';
 import type { DefaultHookOutput } from '../src/protocol/hookOutput.js';
 import { distrustOf, shortIdentity } from '../src/protocol/identity.js';
 import type {
@@ -14,7 +19,7 @@ import type {
 import { aggregateResults } from './aggregator.js';
 
 /** After so many rounds in which the input changed again, the operation is denied. */
-const MAX_ROUNDS = 3;
+export const MAX_ROUNDS = 3;
 
 /** Runs some hooks of a plan, in its order, on an input. */
 export type RunHooks = (
@@ -41,7 +46,7 @@ export async function rerunGuards<E extends HookEventName>(
 ): Promise<readonly HookExecutionResult[]> {
   const { changed, encode }: EventDefinition<E> = events[event];
   if (!changed || !plan || !input) return given;
-  const exchanges = exchangesOf(given, payload, plan, changed);
+  const exchanges = exchangesOf(plan.hookConfigs, given, payload, plan, changed);
   let results = given;
   for (let round = 0; exchanges.some(({ read, left }) => read !== left); round++) {
     const output = aggregateResults(results, event).finalOutput;
@@ -52,25 +57,34 @@ export async function rerunGuards<E extends HookEventName>(
     if (round === MAX_ROUNDS)
       return [...results, ...stale.map((hook) => denyUnsettled(hook, event))];
     const rerun = await run(stale, { ...input, ...encode(next) });
-    exchanges.push(...exchangesOf(rerun, next, plan, changed));
+    exchanges.push(...exchangesOf(stale, rerun, next, plan, changed));
     results = withRerunResults(results, rerun);
   }
   return results;
 }
 
-/** What each hook has read, and left. In a chain, the next one reads what a healthy one left. */
+/**
+ * What each hook has read, and left. In a chain, the next one reads what a healthy one left. One that did not run, as its
+ * conditions did not match, was tried with what it would have read.
+ */
 function exchangesOf<P>(
+  tried: readonly CommandHookConfig[],
   results: readonly HookExecutionResult[],
   payload: P,
   { sequential }: HookExecutionPlan,
   changed: (payload: P, output: HookOutput) => P,
 ): Exchange<P>[] {
+  const ran = new Map(results.map((result) => [result.hookConfig, result]));
   let current = payload;
-  return results.map(({ hookConfig, output, success }) => {
+  // A runner of somebody else may name other hooks.
+  return [...new Set([...tried, ...ran.keys()])].flatMap((hook) => {
+    const result = ran.get(hook);
+    if (!result && !isConditional(hook)) return [];
     const read = current;
+    const { output, success } = result ?? {};
     const left = output && success ? changed(read, output) : read;
     if (sequential) current = left;
-    return { hook: hookConfig, read, left };
+    return { hook, read, left };
   });
 }
 

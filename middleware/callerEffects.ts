@@ -1,3 +1,4 @@
+import { MAX_ROUNDS } from './askAgain.js';
 import { isDeepStrictEqual } from 'node:util';
 import type { GenerateContentResponse } from '@google/genai';
 import type { Next } from '../src/compose.js';
@@ -14,6 +15,7 @@ import {
 } from '../src/context.js';
 import {
   rankOf,
+  readInPlace,
   withToolInput,
   withToolOutput,
   type ProcessedHookResult,
@@ -126,20 +128,32 @@ export function toolStages(fire: FireHook, host: ToolHost) {
   /**
    * Hooks of the moment `asked` may decide in place of a person. The person is asked last, about the arguments that
    * will really run.
+   *
+   * @param round how often hooks have changed them since they decided
    */
-  async function isPermitted(call: ToolCall, asked: ProcessedHookResult): Promise<boolean> {
+  async function isPermitted(
+    call: ToolCall,
+    asked: ProcessedHookResult,
+    round = 0,
+  ): Promise<boolean> {
     const { toolName, input: toolInput, callId } = call;
     const fireBeforeTool = (payload: HookPayload<HookEventName.BeforeTool>) =>
       fire(HookEventName.BeforeTool, payload, call);
     const decidedInstead = await fireBeforeTool({ toolName, toolInput, callId, isAsked: true });
     if (decidedInstead && !applyBeforeTool(call, decidedInstead)) return false;
     // Other arguments than those that the hooks of the call have seen are put to them as well.
-    const isSame = isDeepStrictEqual(call.input, toolInput);
+    const seen = call.input;
+    const isSame = isDeepStrictEqual(seen, toolInput);
     const again = isSame
       ? undefined
-      : await fireBeforeTool({ toolName, toolInput: call.input, callId, canAsk });
+      : await fireBeforeTool({ toolName, toolInput: seen, callId, canAsk });
     if (again && !applyBeforeTool(call, again)) return false;
     const last = again && isAsking(again.aggregated) ? again : asked;
+    if (!isDeepStrictEqual(call.input, seen)) {
+      if (round < MAX_ROUNDS) return isPermitted(call, last, round + 1);
+      call.block(UNSETTLED, { hooks: last.aggregated.decidedBy });
+      return false;
+    }
     const isAnswered = decidedInstead && last === asked;
     if (isAnswered && mayReplaceApproval(decidedInstead.aggregated, asked.aggregated)) return true;
     const { input, originalInput } = call;
@@ -154,6 +168,9 @@ export function toolStages(fire: FireHook, host: ToolHost) {
 
   return { beforeTool, afterTool, execute };
 }
+
+const UNSETTLED =
+  'Hooks changed the arguments again and again after the hooks that decide in place of a person had seen them: let only one hook change them.';
 
 /** Whether hooks have said more to a call than that it may go on. */
 function hasEffect({ aggregated, ...fired }: ProcessedHookResult): boolean {
@@ -203,7 +220,8 @@ function applyAfterTool(call: ToolCall, result: ToolResult, fired: ProcessedHook
   const replacement = output?.foreign?.toolOutput;
   if (replacement) replaceResult(call, call.result ?? result, replacement);
   const reason = output?.isBlockingDecision() ? output.getBlockReason() : undefined;
-  const objection = reason === replacement?.text ? undefined : reason;
+  const isReplaced = replacement && reason === readInPlace(replacement);
+  const objection = isReplaced ? undefined : reason;
   const context = output?.getAdditionalContext();
   if (context || objection || fired.systemMessage) {
     const texts = [context, objection].map((text) => text && asHookContext(text));

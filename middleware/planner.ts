@@ -10,11 +10,18 @@ import type {
   Moment,
 } from '../src/protocol/types.js';
 import { dialects, readMatcher, theirSubject } from '../src/dialects/dialects.js';
-import { events, type EventDefinition, failsClosed } from '../src/protocol/events.js';
+import {
+  events,
+  type EventDefinition,
+  failsClosed,
+  isConditional,
+} from '../src/protocol/events.js';
 import { theirToolNames } from '../src/dialects/translate.js';
 import { isFromProject, shortIdentity } from '../src/protocol/identity.js';
 import { findGuards, findSubstitutes, type Startable } from '../src/run/sameCommand.js';
 import { isTimeout, MATCH_LIMIT_MS, testWithLimit } from '../src/util/limitedRegExp.js';
+import { loadedRules } from '../src/rules/load.js';
+import type { Call } from '../src/rules/types.js';
 import { startStopwatch } from '../src/util/stopwatch.js';
 
 /** What the gate asks: both answers are synchronous and cost no I/O. */
@@ -176,8 +183,21 @@ export function createExecutionPlan(
   return {
     eventName: event,
     hookConfigs: entries.map((entry) => entry.config),
-    sequential: entries.some((entry) => entry.sequential === true),
+    // What one takes out of a text must not be back in what another made of the same text.
+    sequential: entries.some(({ sequential, config }) => sequential === true || !!config.redact),
+    ...(entries.every(({ config }) => isConditional(config)) && { isConditional: true }),
   };
+}
+
+/**
+ * The same plan, or `null` where the conditions of all its hooks leave them out of a call. Where only one lets its hook run,
+ * it may change the call, so that the others have to be tried again.
+ */
+export function withConditions(plan: HookExecutionPlan, call: Call): HookExecutionPlan | null {
+  const rules = loadedRules();
+  if (!rules) return plan;
+  const { eventName, hookConfigs } = plan;
+  return hookConfigs.some((hook) => rules.findMatch(hook, eventName, call)) ? plan : null;
 }
 
 /** Runs each command once; a guard among the duplicates makes the one that runs a guard. */

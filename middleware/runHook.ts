@@ -26,6 +26,7 @@ import {
   type HookPlace,
 } from '../src/run/preparedInput.js';
 import { keptHook, type FindObjection } from '../src/run/startAhead.js';
+import { loadedRules, loadRules } from '../src/rules/load.js';
 import { traceHook } from '../src/trace/hookSpans.js';
 import { channels } from '../src/trace/span.js';
 import type { DebugLogger } from '../src/util/debugLogger.js';
@@ -91,6 +92,7 @@ async function runUntraced(
       options.persistent?.drop(hook);
       return toResult({ hook, event }, { read: {}, failure }, options);
     }
+    if (hook.type === 'rule') return await answerByRule(hook, event, prepared, options);
     const run = newRun(hook, event, prepared, options);
     if (hook.dialect === undefined && !options.probe) await start(run, prepared, options);
     else await startWithDialect(run, prepared, options);
@@ -99,6 +101,25 @@ async function runUntraced(
     const failure = refused(`could not be run: ${errorMessage(error)}`);
     return toResult({ hook, event }, { read: {}, failure }, options);
   }
+}
+
+/** Nothing is started, and so there is nothing that could have ended badly. */
+async function answerByRule(
+  hook: CommandHookConfig,
+  event: HookEventName,
+  { input, directory }: PreparedInput,
+  options: RunOptions,
+): Promise<HookExecutionResult> {
+  const startedAt = performance.now();
+  const { answerRule } = loadedRules() ?? (await loadRules());
+  const answer = answerRule(hook, event, input, directory);
+  const { output, matched, failure } = answer instanceof Promise ? await answer : answer;
+  if (failure !== undefined) {
+    return toResult({ hook, event }, { read: {}, failure: refused(failure) }, options);
+  }
+  const said = { ...(output && { output }), ...(matched !== undefined && { matched }) };
+  const result = { hookConfig: hook, eventName: event, success: true, ...said };
+  return { ...result, duration: performance.now() - startedAt };
 }
 
 /** Makes a result of a run that has ended. Most hooks end well, and say what can be read. */
@@ -118,14 +139,16 @@ function readRun(run: HookRun, options: RunOptions): HookExecutionResult {
 
 function findRefusal(
   hook: CommandHookConfig,
-  { stdin }: PreparedInput,
+  prepared: PreparedInput,
   objection: string | undefined,
 ): HookFailure | undefined {
   if (objection !== undefined) return { kind: 'untrusted', what: objection };
+  if (hook.type === 'rule') return undefined;
   if (hook.type === 'plugin') return refused(NO_PLUGINS);
   if (hookDepth() >= MAX_HOOK_DEPTH) {
     return refused(`was not started: hooks that start agents are ${MAX_HOOK_DEPTH} deep already`);
   }
+  const { stdin } = prepared;
   return stdin instanceof Error ? faultOfInput(stdin) : undefined;
 }
 

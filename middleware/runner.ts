@@ -1,15 +1,18 @@
 import type { Next } from '../src/compose.js';
 import type { AnyHookContext, HookContext } from '../src/context.js';
-import { events, type CallFacts } from '../src/protocol/events.js';
+import { events, isConditional, type CallFacts } from '../src/protocol/events.js';
 import { shortIdentity } from '../src/protocol/identity.js';
-import type {
-  CommandHookConfig,
-  HookEventInput,
+import { withResponseInPlace } from '../src/protocol/hookOutput.js';
+import {
   HookEventName,
-  HookExecutionResult,
-  HookInput,
-  HookOutput,
+  type CommandHookConfig,
+  type HookEventInput,
+  type HookExecutionResult,
+  type HookInput,
+  type HookOutput,
+  type ToolOutput,
 } from '../src/protocol/types.js';
+import { loadedRules, loadRules } from '../src/rules/load.js';
 import { PersistentHooks } from '../src/process/persistent/persistentHooks.js';
 import { prepareInput, type PreparedInput, type SessionFields } from '../src/run/preparedInput.js';
 import { StartAhead } from '../src/run/startAhead.js';
@@ -29,7 +32,7 @@ export function runner(hooks: Runner) {
         ? hooks.executeHooksSequential(some, event, read, signal, facts)
         : hooks.executeHooksParallel(some, event, read, signal, facts);
     ctx.results = await run(plan.hookConfigs, input);
-    if (ctx.results.length > 1) ctx.results = await rerunGuards(ctx as HookContext, run);
+    if (plan.hookConfigs.length > 1) ctx.results = await rerunGuards(ctx as HookContext, run);
     await next();
   };
 }
@@ -95,7 +98,7 @@ export class HookRunner {
    * Runs all hooks at once on the same input.
    *
    * @param facts as for `executeHook`
-   * @returns one result per hook, in the given order
+   * @returns one result for each hook whose conditions match, in the given order
    */
   async executeHooksParallel(
     hookConfigs: readonly CommandHookConfig[],
@@ -106,18 +109,22 @@ export class HookRunner {
   ): Promise<HookExecutionResult[]> {
     const options = { ...this.#options, signal, facts };
     const prepared = prepareInput(input, options);
-    const [only] = hookConfigs;
+    const running = hookConfigs.some(isConditional)
+      ? await withMatchingConditions(hookConfigs, eventName, prepared)
+      : hookConfigs;
+    const [only] = running;
     const results =
-      only && hookConfigs.length === 1
+      only && running.length === 1
         ? [await runHook(only, eventName, prepared, options)]
-        : await runSideBySide(hookConfigs, eventName, prepared, options);
+        : await runSideBySide(running, eventName, prepared, options);
     this.#prepareForNext(results, hookConfigs, input);
     return results;
   }
 
   /**
    * Runs hooks one after the other. What a healthy hook changed is what the next one reads; a block or a stop ends
-   * the chain, that of a project's hook for the project's others.
+   * the chain, that of a project's hook for the project's others. Rules that redact run all the same: what a tool gave is
+   * read also where a hook objects to it.
    *
    * @param facts as for `executeHook`
    * @returns one result for each hook that ran
@@ -131,17 +138,23 @@ export class HookRunner {
   ): Promise<HookExecutionResult[]> {
     const results: HookExecutionResult[] = [];
     let current = input;
-    let isEnded = false;
+    let ended: 'project' | 'all' | undefined;
     for (const hook of hookConfigs) {
-      if (isEnded && hook.scope === 'project') continue;
-      const result = await this.executeHook(hook, eventName, current, signal, facts);
+      const isLeftOut = ended === 'all' || (ended && hook.scope === ended);
+      if (isLeftOut && !hook.redact) continue;
+      const options = { ...this.#options, signal, facts };
+      const prepared = prepareInput(current, options);
+      if (isConditional(hook)) {
+        const [matching] = await withMatchingConditions([hook], eventName, prepared);
+        if (!matching) continue;
+      }
+      const result = await runHook(hook, eventName, prepared, options);
       results.push(result);
       const { output, success } = result;
       if (!output) continue;
       if (endsChain(output, eventName)) {
-        if (hook.scope !== 'project') break;
         // A block by a project's hook ends the chain for the project's hooks only.
-        isEnded = true;
+        ended = hook.scope === 'project' ? (ended ?? 'project') : 'all';
       } else if (success) current = this.applyHookOutputToInput(current, output, eventName);
     }
     this.#prepareForNext(results, hookConfigs, input);
@@ -202,6 +215,17 @@ export class HookRunner {
   }
 }
 
+/** The hooks whose conditions match what they would read. */
+async function withMatchingConditions(
+  hookConfigs: readonly CommandHookConfig[],
+  event: HookEventName,
+  { input, directory }: PreparedInput,
+): Promise<readonly CommandHookConfig[]> {
+  const { callOf, findMatch } = loadedRules() ?? (await loadRules());
+  const call = callOf(input, directory);
+  return hookConfigs.filter((hook) => !isConditional(hook) || findMatch(hook, event, call));
+}
+
 async function runSideBySide(
   hookConfigs: readonly CommandHookConfig[],
   event: HookEventName,
@@ -227,13 +251,18 @@ function warnOfLostOutputs(
   event: HookEventName,
   { logger, warned }: RunOptions,
 ): void {
-  const replacing = results.filter(({ output }) => output?.foreign?.toolOutput);
-  const isLost = replacing.some(({ output }) => !output?.foreign?.toolOutput?.isDenial);
+  if (event !== HookEventName.AfterTool || results.length < 2) return;
+  const replacing = results.filter(outputOf);
+  const isLost = replacing.some((result) => !outputOf(result)?.isDenial);
   if (replacing.length < 2 || !isLost) return;
   const names = replacing.map(({ hookConfig }) => `"${shortIdentity(hookConfig)}"`).join(', ');
   const message = `${event}: several hooks replaced the same result at the same time (${names}), and one replacement counts: that of a denial, else the last; add "sequential": true to their group, so that each reads what the one before it left`;
   if (!warned?.has(message)) logger.warn(message);
   warned?.add(message);
+}
+
+function outputOf({ output }: HookExecutionResult): ToolOutput | undefined {
+  return output && withResponseInPlace(output).foreign?.toolOutput;
 }
 
 function endsChain(output: HookOutput, event: HookEventName): boolean {

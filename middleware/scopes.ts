@@ -1,5 +1,5 @@
 import { resolveOutput, withWithheld } from '../src/protocol/events.js';
-import { rankOf, type AggregatedHookResult } from '../src/protocol/hookOutput.js';
+import { rankOf, withOtherOutput, type AggregatedHookResult } from '../src/protocol/hookOutput.js';
 import { distrustOf } from '../src/protocol/identity.js';
 import type {
   CommandHookConfig,
@@ -70,8 +70,8 @@ function isOfOneScope([first, ...others]: readonly ScopedOutput[]): boolean {
 
 /** What a more trusted hook made of a result stays, also where a less trusted one denies. */
 function mergeEffects(inPlanOrder: ForeignEffects, scopes: readonly HookOutput[]): ForeignEffects {
-  const replacing = scopes.findLast(({ foreign }) => foreign?.toolOutput);
-  return { ...inPlanOrder, toolOutput: replacing?.foreign?.toolOutput };
+  const [first, ...others] = scopes.flatMap(({ foreign }) => foreign?.toolOutput ?? []);
+  return { ...inPlanOrder, toolOutput: first && others.reduce(withOtherOutput, first) };
 }
 
 /**

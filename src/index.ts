@@ -81,7 +81,7 @@ export {
   reply as replyToEvent,
   UnreadableEvent,
 } from './dialects/reverse.js';
-export type { Received, ReceivedIdentity, Reply, ReplyVerdict } from './dialects/received.js';
+export type { Received, ReceivedIdentity, Reply, ReplyVerdict } from './protocol/received.js';
 export { callModelWithHooks, type ModelCallOptions, type ModelTurn } from './core/modelCall.js';
 export {
   fireAfterModelHook,

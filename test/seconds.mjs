@@ -1,34 +1,12 @@
 // node test/seconds.mjs: holds what the slowest twenty test files take, in the report of the last run of all tests. The
-// seconds below are those of an idle machine with two cores. Another machine, or a busy one, takes longer for all of
+// seconds of its table are those of an idle machine with two cores. Another machine, or a busy one, takes longer for all of
 // them; so each file is compared with what the others took in the same run.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { SECONDS, TABLE } from './slowest.mjs';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const REPORT = path.join(ROOT, 'coverage/report.json');
-
-const SECONDS = {
-  'cli/resident.test.ts': 74,
-  'properties/hostileScopes.test.ts': 51,
-  'cli/mcp.test.ts': 50,
-  'properties/hostileAnswers.test.ts': 49,
-  'cli/hookWatchdog.test.ts': 47,
-  'properties/length.test.ts': 46,
-  'examples/examples.test.ts': 34,
-  'faults/spawner.test.ts': 31,
-  'process/persistent.test.ts': 28,
-  'faults/consentForms.test.ts': 27,
-  'faults/process.test.ts': 27,
-  'cli/oddFiles.test.ts': 26,
-  'faults/fleetServers.test.ts': 25,
-  'docs/snippets.test.ts': 24,
-  'faults/fleetRecord.test.ts': 21,
-  'faults/persistentProcess.test.ts': 21,
-  'cli/approvals.test.ts': 19,
-  'author/answerEvents.test.ts': 18,
-  'faults/budgets.test.ts': 16,
-  'examples/demo.test.ts': 16,
-};
 
 /** What a file may take of its seconds, by how much slower this run was than the one of the table. */
 const MOST = 2;
@@ -45,9 +23,7 @@ const taken = new Map(
 
 const missing = Object.keys(SECONDS).filter((file) => !taken.has(file));
 if (missing.length > 0) {
-  console.error(
-    `${REPORT} has no ${missing.join(', ')}: run all tests first, or mend ${import.meta.filename}`,
-  );
+  console.error(`${REPORT} has no ${missing.join(', ')}: run all tests first, or mend ${TABLE}`);
   process.exit(1);
 }
 
@@ -71,6 +47,6 @@ console.log(
   `${taken.size} files; this run takes ${slowness.toFixed(2)} times the seconds of the table`,
 );
 if (wrong.length > 0) {
-  console.error(`${wrong.join('\n')}\nThe table is in ${import.meta.filename}`);
+  console.error(`${wrong.join('\n')}\nThe table is in ${TABLE}`);
   process.exit(1);
 }

@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import { DIALECT_NAMES, HOOK_SCOPES, HookEventName } from '../protocol/types.js';
 import { STACK_NAMES } from '../protocol/stages.js';
+import { GUARD_NAMES } from './add/guardNames.js';
 import type { CommandSpec } from './shared/addCommand.js';
 import { natsServerOptions, natsTlsOptions } from './shared/natsServer.js';
 import {
@@ -48,6 +49,25 @@ const mcpInstall: CommandSpec = {
 /** In the order of the help. */
 export const COMMANDS: readonly CommandSpec[] = [
   {
+    name: 'add',
+    group: 'Start:',
+    description: 'Add guards that are ready to use to the settings, or list them',
+    arguments: { '[name...]': 'which guards, such as protect-secrets; default: list them' },
+    choices: GUARD_NAMES,
+    options: [
+      new Option('--user', 'into your own settings, for all projects'),
+      new Option('--dry-run', 'show what would change as a diff, and write nothing'),
+      cwdOption,
+      jsonOption,
+    ],
+    notes: `Writes rules to .llxprt/settings.json, scripts to .llxprt/hooks where rules are not enough, and tests to
+.llxprt/tests. All of it is yours to edit. A guard that is there already stays as it is.`,
+    exitCodes: `0 added, listed, or there already; 1 a file could not be written; 2 wrong usage, a file is in the way,
+or a link leads out of the project`,
+    example: 'hookstack add protect-secrets protect-git',
+    load: async () => (await import('./add/add.js')).add,
+  },
+  {
     name: 'init',
     group: 'Start:',
     description: 'Write a first working hook for a project, with an event to test it',
@@ -69,7 +89,8 @@ export const COMMANDS: readonly CommandSpec[] = [
       cwdOption,
       jsonOption,
     ],
-    notes: 'Adds to .llxprt/settings.json, and changes no file or hook that is there already.',
+    notes: `Adds to .llxprt/settings.json, and changes no file or hook that is there already. For guards that are ready to
+use, see hookstack add; without options, it offers them on a terminal first.`,
     exitCodes: `0 written; 1 a file could not be written; 2 wrong usage, the hook is there already, or a link leads
 out of the project`,
     example: 'hookstack init --language python',
@@ -103,8 +124,12 @@ plugins may have hooks, which are not taken over;
     group: 'Other agents:',
     description: 'Have another agent run all hooks of the project',
     options: [
-      new Option('--into <agent>', 'whose settings to write').choices([...DIALECT_NAMES]),
+      new Option(
+        '--into <agent>',
+        'whose settings to write; all: of each agent that is used here',
+      ).choices(['all', ...DIALECT_NAMES]),
       new Option('--strict', 'have the agent blocked where hookstack cannot be started'),
+      new Option('--mod', 'for claude: as a mod of its user, which asks about the model as well'),
       new Option('--undo', 'take it out of the settings again'),
       new Option(
         '--scope <scope>',
@@ -116,10 +141,10 @@ plugins may have hooks, which are not taken over;
       cwdOption,
       jsonOption,
     ],
-    notes: `Writes the command "hookstack-hook", with the agent's name, into .claude/settings.json or .gemini/settings.json, for
-each event of that agent that is an event here. Everything else in the file stays.`,
-    exitCodes: `0 done, also where there was nothing to do; 1 the file could not be written;
-2 wrong usage, settings that cannot be read, or a link leads out of the project`,
+    notes: `Writes the command "hookstack-hook", with the agent's name, into the agent's file of hooks, such as
+.claude/settings.json, for each event of that agent that is an event here. Everything else in the file stays.`,
+    exitCodes: `0 done, also where there was nothing to do; 1 a file could not be written, or an agent of all was
+not taken; 2 wrong usage, settings that cannot be read, or a link leads out of the project`,
     example: 'hookstack install --into claude --dry-run',
     load: async () => (await import('./install/install.js')).install,
   },
@@ -234,6 +259,7 @@ was aborted; 2 wrong usage or settings, or a file that was named cannot be used`
     options: [
       ...workspaceOptions,
       new Option('--tool <name>', 'the tool of BeforeTool and AfterTool'),
+      new Option('--input <json>', 'its arguments, for hooks with "when"; @FILE, or - for stdin'),
       jsonOption,
     ],
     exitCodes: '0 explained; 2 wrong usage, or settings that count and cannot be read',
@@ -244,7 +270,14 @@ was aborted; 2 wrong usage or settings, or a file that was named cannot be used`
     name: 'doctor',
     group: 'Write hooks:',
     description: 'Run each hook in a scratch directory, and say what is wrong with it',
-    options: [...workspaceOptions, jsonOption],
+    options: [
+      new Option(
+        '--live <agent>',
+        "try each verdict in the agent's own program, in a scratch home and project",
+      ).choices([...DIALECT_NAMES]),
+      ...workspaceOptions,
+      jsonOption,
+    ],
     exitCodes: `0 nothing is wrong, though there may be warnings; 1 something is, or no hook was run; 2 wrong usage or
 settings`,
     example: 'hookstack doctor --trust',
@@ -441,9 +474,10 @@ what was asked is answered; a second one ends it at once.`,
     description:
       'Run all hooks of the project as one hook of another agent, which reads its events',
     options: [
-      new Option('--from <agent>', 'the agent that runs this command as a hook')
-        .choices([...DIALECT_NAMES])
-        .makeOptionMandatory(),
+      new Option(
+        '--from <agent>',
+        'the agent that runs this command as a hook, or AGENT_EVENT; else who it is is seen by what it sends',
+      ),
       ...workspaceOptions,
       traceOption(),
     ],

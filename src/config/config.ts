@@ -21,7 +21,7 @@ import { fireHook, hasGuards, mayBeRead, skipIdle } from '../hooks/fireHook.js';
 import type { HookGate, HookHost } from '../hooks/host.js';
 import { HookSystem } from '../hooks/hookSystem.js';
 import { ConsentGate } from '../trust/consentGate.js';
-import { HookEventName, type CommandHookConfig, type HookDefinitions } from '../protocol/types.js';
+import { HookEventName, type CommandHookConfig, type WrittenHooks } from '../protocol/types.js';
 import type { HookConsent } from '../trust/consent.js';
 import { openConsent } from '../trust/openConsent.js';
 import {
@@ -102,7 +102,7 @@ export class Config implements HookHost {
   }
 
   /** The hooks of all settings files, merged, by event. */
-  getHooks(): HookDefinitions {
+  getHooks(): WrittenHooks {
     return this.#options.hooks ?? {};
   }
 

@@ -2,7 +2,7 @@ import type { MessageBus } from '../confirmation-bus/types.js';
 import { requireWholeHooks } from '../hooks/givenHooks.js';
 import { approvalSettings, type ApprovalSettings, type Approver } from '../protocol/approval.js';
 import type { Extension } from '../hooks/entry.js';
-import type { HookDefinitions } from '../protocol/types.js';
+import type { HookDefinitions, WrittenHooks } from '../protocol/types.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import type { HookConsent } from '../trust/consent.js';
 import { flag, listOfText, oneOf, type AnyCheck } from '../util/checks.js';
@@ -18,7 +18,7 @@ export interface ConfigOptions {
   readonly sessionId?: string;
   readonly workingDir?: string;
   readonly enableHooks?: boolean;
-  readonly hooks?: HookDefinitions;
+  readonly hooks?: WrittenHooks;
   readonly extensions?: readonly Extension[];
   readonly disabledHooks?: readonly string[];
   /**
@@ -50,7 +50,7 @@ export interface ConfigOptions {
 
 /**
  * All options, with checks of those of which a value of another type would switch hooks off, or hooks of a project on.
- * With `maxStopHookRetries` and `fleet`, which are not for Config: hosts pass what `loadSettings` returns as it is.
+ * With `maxStopHookRetries`, `unknownTools` and `fleet`, which are not for Config: hosts pass what `loadSettings` returns as it is.
  */
 const OPTIONS: Readonly<Record<keyof Required<ConfigOptions & Settings>, true | AnyCheck>> = {
   sessionId: true,
@@ -71,6 +71,7 @@ const OPTIONS: Readonly<Record<keyof Required<ConfigOptions & Settings>, true | 
   messageBus: true,
   approver: true,
   approvals: true,
+  unknownTools: oneOf('tell', 'deny'),
   fleet: true,
   debugLogger: true,
 };
@@ -116,8 +117,9 @@ export function tokenVariablesOf({
   hooks,
   extensions = [],
   fleet,
-}: Pick<ConfigOptions & Partial<Settings>, 'hooks' | 'extensions' | 'fleet'>): readonly string[] {
-  const definitions = [hooks, ...extensions.map(hooksOf)];
+}: Pick<ConfigOptions, 'hooks' | 'extensions'> &
+  Pick<Partial<Settings>, 'fleet'>): readonly string[] {
+  const definitions: readonly (WrittenHooks | undefined)[] = [hooks, ...extensions.map(hooksOf)];
   const groups = definitions
     .flatMap((each) => Object.values(each ?? {}))
     .flat()

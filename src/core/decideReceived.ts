@@ -2,8 +2,8 @@ import { distrustsOf, mayReplaceApproval } from '../../middleware/scopes.js';
 import { isAsking, refusalOf } from '../approvals/question.js';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
-import type { Received, ReplyVerdict } from '../dialects/received.js';
-import { ambiguityOf, verdictOf } from '../dialects/verdict.js';
+import type { Received, ReplyVerdict } from '../protocol/received.js';
+import { ambiguityOf, verdictOf } from './verdict.js';
 import { fireHook } from '../hooks/fireHook.js';
 import { events, type EventDefinition } from '../protocol/events.js';
 import type { ProcessedHookResult } from '../protocol/hookOutput.js';
@@ -15,7 +15,56 @@ import { HookEventName, type HookPayload } from '../protocol/types.js';
  *
  * @param options.session for whom it is: `identity` of what was received
  */
-export async function decideReceived(
+export function decideReceived(
+  config: Config,
+  received: Received,
+  options: CallOptions,
+): Promise<ReplyVerdict> {
+  return decideCalls(received, (call) => decideCall(config, call, options));
+}
+
+/**
+ * Where one call of an agent is several here, one verdict of all: what is refused of any is refused as a whole, and what is
+ * allowed for the user has to be for all.
+ */
+export async function decideCalls(
+  received: Received,
+  decide: (call: Received) => Promise<ReplyVerdict>,
+): Promise<ReplyVerdict> {
+  let verdict = await decide(received);
+  for (const payload of received.others ?? []) {
+    if (verdict.kind === 'block' || verdict.kind === 'stop') return verdict;
+    verdict = strictest(verdict, await decide({ ...received, payload }));
+  }
+  return verdict;
+}
+
+const STRICTNESS = ['allow', 'none', 'ask', 'block', 'stop'] as const;
+
+function strictest(first: ReplyVerdict, second: ReplyVerdict): ReplyVerdict {
+  const isFirst = STRICTNESS.indexOf(first.kind) > STRICTNESS.indexOf(second.kind);
+  return {
+    ...first,
+    ...second,
+    ...(isFirst && { kind: first.kind, reason: first.reason }),
+    input: second.input ?? first.input,
+    output: second.output ?? first.output,
+    context: distinct(first.context, second.context),
+    forUser: distinct(first.forUser, second.forUser),
+    isHidden: first.isHidden === true || second.isHidden === true,
+    hasFailed: first.hasFailed === true || second.hasFailed === true,
+  };
+}
+
+/** All of both, each once. */
+export function distinct(
+  first: readonly string[] = [],
+  second: readonly string[] = [],
+): readonly string[] {
+  return [...new Set([...first, ...second])];
+}
+
+async function decideCall(
   config: Config,
   received: Received,
   options: CallOptions,

@@ -6,6 +6,8 @@ import { isTraced } from '../trace/span.js';
 
 /** What a call is to hooks. */
 interface SeenCall {
+  /** Where it is made. Default: the directory of the host. */
+  readonly cwd?: string | undefined;
   readonly toolName: string;
   readonly toolInput: Record<string, unknown>;
 }
@@ -21,7 +23,7 @@ export function isLookedAt(config: Config, call: SeenCall): boolean {
     if (hasMiddleware(config, 'tool') || isTraced('tool') || isTraced('event')) return true;
     const engine = engineOf(config.getHookSystem());
     if (!engine) return false;
-    const runsBefore = findPlan(engine, HookEventName.BeforeTool, call) !== null;
+    const runsBefore = findPlan(engine, HookEventName.BeforeTool, call, call.cwd) !== null;
     return engine.logger.isDebugOn || runsBefore || runsAfter(engine, call);
   }, true);
 }
@@ -65,6 +67,7 @@ const FAILED = { error: { message: 'it failed' } };
 
 function runsAfter(engine: HookEngine, call: SeenCall): boolean {
   return [{}, FAILED].some(
-    (toolResponse) => findPlan(engine, HookEventName.AfterTool, { ...call, toolResponse }) !== null,
+    (toolResponse) =>
+      findPlan(engine, HookEventName.AfterTool, { ...call, toolResponse }, call.cwd) !== null,
   );
 }

@@ -4,15 +4,19 @@ import type { FireHook } from '../../middleware/callerEffects.js';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { reasonOfVerdict } from '../dialects/reverse.js';
-import type { Received, ReplyVerdict } from '../dialects/received.js';
+import type { Received, ReplyVerdict } from '../protocol/received.js';
 import { events } from '../protocol/events.js';
-import { processCommonHookOutputFields, type ProcessedHookResult } from '../protocol/hookOutput.js';
+import {
+  processCommonHookOutputFields,
+  type ProcessedHookResult,
+  textInPlace,
+} from '../protocol/hookOutput.js';
 import { toParts } from '../protocol/llmContent.js';
 import { HookEventName, type HookOutput, type HookPayload } from '../protocol/types.js';
 import type { ToolResult } from '../tools/tools.js';
 import { isRecord } from '../util/records.js';
 import { openToolCall } from './coreToolHookTriggers.js';
-import { decideReceived } from './decideReceived.js';
+import { decideReceived, distinct } from './decideReceived.js';
 
 type BeforeTool = HookPayload<HookEventName.BeforeTool>;
 type AfterTool = HookPayload<HookEventName.AfterTool>;
@@ -126,7 +130,7 @@ class ReceivedHooks {
    */
   verdictOn(given: ToolResult, ended: ToolResult): ReplyVerdict {
     const { stopReason } = ended;
-    const before = textOf(this.#after.output ? { llmContent: this.#after.output.text } : given);
+    const before = textOf({ ...given, ...this.#after.output });
     const text = textOf(ended);
     const decided: ReplyVerdict = {
       ...this.#after,
@@ -136,7 +140,7 @@ class ReceivedHooks {
     if (text === before) return decided;
     const added = text.startsWith(`${before}\n\n`) && text.slice(before.length).trim();
     if (added) return { ...decided, context: [...(decided.context ?? []), added] };
-    return { ...decided, output: { text, isDenial: ended.error !== undefined } };
+    return { ...decided, output: textInPlace(text, ended.error !== undefined) };
   }
 }
 
@@ -154,11 +158,6 @@ function joinVerdicts(first: ReplyVerdict, second: ReplyVerdict): ReplyVerdict {
     isHidden: first.isHidden === true || second.isHidden === true,
     hasFailed: first.hasFailed === true || second.hasFailed === true,
   };
-}
-
-/** All of both, each once. */
-function distinct(first: readonly string[] = [], second: readonly string[] = []): string[] {
-  return [...new Set([...first, ...second])];
 }
 
 /** What the stages of the call apply of a verdict. */

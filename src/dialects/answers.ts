@@ -2,6 +2,9 @@ import { isGiven, isRecord } from '../util/records.js';
 import { isBlocking, rankOf } from '../protocol/hookOutput.js';
 import type { AnswerWords, DialectAnswer, Fields } from './dialect.js';
 
+/** Names with spaces between them. */
+export const namesIn = (text: string): readonly string[] => text.split(' ');
+
 export function recordOf(value: unknown): Fields {
   return isRecord(value) ? value : {};
 }
@@ -11,9 +14,40 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** A tool's result that is nothing but a text. */
+export function resultOfText(text: string) {
+  return { llmContent: text, returnDisplay: text };
+}
+
+/** The same of one that has failed, and says why, or not. */
+export function failureOfText(said: unknown) {
+  const message = textOf(said) || 'The tool has failed';
+  return { ...resultOfText(message), error: { message } };
+}
+
 /** What stands at a place of an answer: names with dots between them. */
 export function valueAt(said: Fields, place: string): unknown {
   return place.split('.').reduce<unknown>((value, name) => recordOf(value)[name], said);
+}
+
+/** An object with values at places. What is `undefined`, or has no place, is left out. */
+export function placed(
+  values: readonly (readonly [place: string | undefined, value: unknown])[],
+  hookEventName?: string,
+): Record<string, unknown> {
+  const json: Record<string, unknown> = {};
+  for (const [place, value] of values) {
+    if (place === undefined || value === undefined) continue;
+    const names = place.split('.');
+    const last = names.pop() ?? '';
+    let inside = json;
+    for (const name of names) {
+      const fresh = name === 'hookSpecificOutput' ? { hookEventName } : {};
+      inside = (inside[name] ??= fresh) as Record<string, unknown>;
+    }
+    inside[last] = value;
+  }
+  return json;
 }
 
 /** An answer without what stands at some places. */

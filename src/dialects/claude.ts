@@ -1,10 +1,11 @@
 import { HookEventName } from '../protocol/types.js';
-import { readObjection } from './answers.js';
+import { placed, readObjection, namesIn } from './answers.js';
 import {
   CONTEXT,
   OUTPUT,
   PERMISSION,
   REQUEST,
+  modelChanges,
   readCompaction,
   readEnd,
   readPermission,
@@ -23,8 +24,8 @@ import {
 } from './claudeForms.js';
 import type { Dialect } from './dialect.js';
 
-const { BeforeTool, AfterTool, BeforeAgent, AfterAgent, PreCompress } = HookEventName;
-const { SessionStart, SessionEnd, Notification } = HookEventName;
+const { BeforeTool, AfterTool, BeforeModel, AfterModel, BeforeAgent, AfterAgent } = HookEventName;
+const { PreCompress, SessionStart, SessionEnd, Notification } = HookEventName;
 
 const CALL = ['tool_name', 'tool_input'] as const;
 const BLOCK = { block: 'block', stop: 'block' } as const;
@@ -37,9 +38,30 @@ const END = {
   answer: { words: { block: 'block' }, contextWith: ['block'] },
 } as const;
 
+const FAILURE = {
+  event: AfterTool,
+  moment: 'failed',
+  fields: [...CALL, 'tool_response', 'tool_use_id', 'duration_ms'],
+  toInput: failureInput,
+  toResponse: failureOf,
+  answer: { blockIsContext: true, context: CONTEXT },
+} as const;
+
 /** The format of hooks for Claude Code. */
 export const claude: Dialect = {
   agent: 'Claude Code',
+  settings: {
+    files: ['.claude/settings.json'],
+    localFiles: ['.claude/settings.local.json'],
+    directoryVariable: { name: 'CLAUDE_CONFIG_DIR', file: 'settings.json' },
+    pluginFiles: [
+      'hooks/hooks.json',
+      'plugins/*/hooks/hooks.json',
+      '.claude/plugins/*/hooks/hooks.json',
+    ],
+    notRead: 'managed settings, and hooks of installed plugins, skills and agents',
+  },
+  projectVariable: 'CLAUDE_PROJECT_DIR',
   events: [
     {
       event: BeforeTool,
@@ -62,26 +84,10 @@ export const claude: Dialect = {
       fields: [...CALL, 'tool_response', 'tool_use_id', 'duration_ms'],
       toResponse: resultOf,
       read: readResult,
-      answer: {
-        words: { block: 'block' },
-        context: CONTEXT,
-        output: OUTPUT,
-      },
+      answer: { words: { block: 'block' }, context: CONTEXT, output: OUTPUT },
     },
-    {
-      event: AfterTool,
-      moment: 'failed',
-      name: 'PostToolUseFailure',
-      fields: [...CALL, 'tool_response', 'tool_use_id', 'duration_ms'],
-      toInput: failureInput,
-      toResponse: failureOf,
-      answer: { blockIsContext: true, context: CONTEXT },
-    },
-    {
-      event: BeforeAgent,
-      name: 'UserPromptSubmit',
-      answer: { words: BLOCK, context: CONTEXT },
-    },
+    { ...FAILURE, name: 'PostToolUseFailure' },
+    { event: BeforeAgent, name: 'UserPromptSubmit', answer: { words: BLOCK, context: CONTEXT } },
     { ...END, name: 'Stop' },
     { ...END, name: 'SubagentStop', isOnlySent: true },
     {
@@ -106,30 +112,22 @@ export const claude: Dialect = {
       read: readObjection,
     },
   ],
-  otherEvents: [
-    'ConfigChange',
-    'CwdChanged',
-    'DirectoryAdded',
-    'Elicitation',
-    'ElicitationResult',
-    'FileChanged',
-    'InstructionsLoaded',
-    'MessageDisplay',
-    'PermissionDenied',
-    'PostCompact',
-    'PostModelSwitch',
-    'PostToolBatch',
-    'PreModelSwitch',
-    'Setup',
-    'StopFailure',
-    'SubagentStart',
-    'TaskCompleted',
-    'TaskCreated',
-    'TeammateIdle',
-    'UserPromptExpansion',
-    'WorktreeCreate',
-    'WorktreeRemove',
+  modEvents: [
+    {
+      ...FAILURE,
+      name: 'ToolFailure',
+      answer: { ...FAILURE.answer, replaced: (text) => placed([[OUTPUT, text]], 'ToolFailure') },
+    },
+    { event: BeforeModel, name: 'ModelRequest', answer: { words: BLOCK, more: modelChanges } },
+    { event: AfterModel, name: 'ModelAnswer', answer: { words: BLOCK, more: modelChanges } },
   ],
+  endsAt: ['PostToolBatch'],
+  otherEvents: namesIn(
+    'ConfigChange CwdChanged DirectoryAdded Elicitation ElicitationResult FileChanged ' +
+      'InstructionsLoaded MessageDisplay PermissionDenied PostCompact PostModelSwitch ' +
+      'PostToolBatch PreModelSwitch Setup StopFailure SubagentStart TaskCompleted ' +
+      'TaskCreated TeammateIdle UserPromptExpansion WorktreeCreate WorktreeRemove',
+  ),
   common: ['session_id', 'transcript_path', 'cwd', 'hook_event_name'],
   constants: { permission_mode: 'default' },
   // MCP tools are called mcp__server__tool on both sides.
@@ -141,12 +139,7 @@ export const claude: Dialect = {
       output: shellOutput,
       replacement: shellReplacement,
     },
-    {
-      ours: 'write_file',
-      theirs: ['Write'],
-      paths: ['file_path'],
-      response: fileResponse,
-    },
+    { ours: 'write_file', theirs: ['Write'], paths: ['file_path'], response: fileResponse },
     { ours: 'replace', theirs: ['Edit'], paths: ['file_path'], response: fileResponse },
     {
       ours: 'read_file',
@@ -203,31 +196,12 @@ export const claude: Dialect = {
     { ours: 'write_todos', theirs: ['TodoWrite'] },
     { ours: 'task', theirs: ['Agent', 'Task'] },
   ],
-  otherTools: [
-    'AskUserQuestion',
-    'BashOutput',
-    'EnterPlanMode',
-    'EnterWorktree',
-    'ExitPlanMode',
-    'ExitWorktree',
-    'KillShell',
-    'ListMcpResourcesTool',
-    'LSP',
-    'Monitor',
-    'MultiEdit',
-    'NotebookEdit',
-    'ReadMcpResourceTool',
-    'SendMessage',
-    'Skill',
-    'SlashCommand',
-    'TaskCreate',
-    'TaskGet',
-    'TaskList',
-    'TaskOutput',
-    'TaskStop',
-    'TaskUpdate',
-    'ToolSearch',
-  ],
+  otherTools: namesIn(
+    'AskUserQuestion BashOutput EnterPlanMode EnterWorktree ExitPlanMode ExitWorktree ' +
+      'KillShell ListMcpResourcesTool LSP Monitor MultiEdit NotebookEdit ' +
+      'ReadMcpResourceTool SendMessage Skill SlashCommand TaskCreate TaskGet TaskList ' +
+      'TaskOutput TaskStop TaskUpdate ToolSearch',
+  ),
   mcpSeparator: '__',
   replacesArguments: true,
   subjects: {
@@ -248,6 +222,7 @@ export const claude: Dialect = {
   missingVariables: ['CLAUDE_PLUGIN_ROOT', 'CLAUDE_PLUGIN_DATA'],
   guardWord: 'block',
   hasHttpHooks: true,
+  hasConditions: true,
   denies: (exitCode) => exitCode === 2,
   readsStderr: false,
   plainText: { BeforeAgent: 'context', SessionStart: 'context', otherwise: 'nothing' },

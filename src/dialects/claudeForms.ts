@@ -1,5 +1,6 @@
 import type { CallFacts } from '../protocol/events.js';
 import { isBlocking } from '../protocol/hookOutput.js';
+import { defaultHookTranslator, type LLMResponse } from '../protocol/hookTranslator.js';
 import { ToolErrorType } from '../tools/tools.js';
 import { isGiven, isRecord } from '../util/records.js';
 import {
@@ -7,11 +8,13 @@ import {
   readDecision,
   readReplacement,
   recordOf,
+  resultOfText,
   textOf,
   valueAt,
   withoutPlaces,
 } from './answers.js';
 import type { AnswerWords, DialectAnswer, Fields } from './dialect.js';
+import type { ReplyVerdict } from '../protocol/received.js';
 
 export const CONTEXT = 'hookSpecificOutput.additionalContext';
 export const OUTPUT = 'hookSpecificOutput.updatedToolOutput';
@@ -23,13 +26,16 @@ export const PERMISSION: AnswerWords = {
   input: 'hookSpecificOutput.updatedInput',
   context: CONTEXT,
 };
+/** After a tool, for agents that replace no result. */
+export const FEEDBACK: AnswerWords = { words: { block: 'block' }, context: CONTEXT };
 export const REQUEST: AnswerWords = {
   words: { allow: 'allow', block: 'deny', stop: 'deny' },
   decision: 'hookSpecificOutput.decision.behavior',
   reason: 'hookSpecificOutput.decision.message',
   input: 'hookSpecificOutput.decision.updatedInput',
-  needsDecision: 'A hook changed the arguments, and Claude Code cannot ask its user about them.',
+  needsDecision: 'A hook changed the arguments, and nobody can be asked about them here.',
   end: 'hookSpecificOutput.decision.interrupt',
+  asksItself: true,
 };
 
 export function readPermission(
@@ -126,6 +132,18 @@ export function readCompaction(said: Fields): DialectAnswer {
   return { output, prevents, forUser: prevents ? [...forUser, said['reason']] : forUser };
 }
 
+/** What hooks changed of a request to the model, or of its answer, for a mod. */
+export function modelChanges({ changes = {} }: ReplyVerdict): Fields {
+  const { llm_request: request, llm_response: response } = changes;
+  if (!isRecord(response)) return { 'hookSpecificOutput.llm_request': request };
+  const { candidates } = response as Partial<LLMResponse>;
+  const described = defaultHookTranslator.fromHookLLMResponse(response);
+  const { text = '' } = defaultHookTranslator.toHookLLMResponse(described);
+  const areCallsDropped = candidates?.length === 0;
+  const isSaid = areCallsDropped || isGiven(response['text'] ?? candidates?.[0]?.content?.parts);
+  return { 'hookSpecificOutput.llm_response': isSaid ? { text, areCallsDropped } : undefined };
+}
+
 /** In Claude Code, a command that ends with another exit code than 0 has failed. */
 export function shellResponse({ llmContent, metadata, error }: Fields) {
   const { stdout = textOf(llmContent), stderr = '', exitCode } = isRecord(metadata) ? metadata : {};
@@ -183,8 +201,7 @@ export function resultOf(
   const code = typeof exitCode === 'number' ? exitCode : interrupted === true ? null : 0;
   return {
     ...theirs,
-    llmContent: text,
-    returnDisplay: text,
+    ...resultOfText(text),
     metadata: isShell ? { stdout, stderr, exitCode: code } : undefined,
   };
 }
@@ -194,8 +211,7 @@ export function failureOf(fields: Fields, tool: string): Record<string, unknown>
   const [, code] = /^Exit code (\d+)/.exec(message) ?? [];
   const type = fields['is_interrupt'] === true ? ToolErrorType.Cancelled : ToolErrorType.Failed;
   return {
-    llmContent: message,
-    returnDisplay: message,
+    ...resultOfText(message),
     error: { message, type },
     ...(tool === 'run_shell_command' && code !== undefined && { metadata: { exitCode: +code } }),
   };

@@ -1,6 +1,6 @@
 import type { CallFacts } from '../protocol/events.js';
-import type { HookEventName, HookInput, Moment } from '../protocol/types.js';
-import type { ReplyVerdict } from './received.js';
+import type { DialectName, HookEventName, HookInput, Moment } from '../protocol/types.js';
+import type { ReplyVerdict } from '../protocol/received.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -10,6 +10,19 @@ export type Words = Readonly<Record<string, string>>;
 /** The names of a field: ours and the agent's, or one that both have. */
 export type FieldNames = string | readonly [ours: string, theirs: string];
 
+/** Arguments that an agent gives its tool in another form than ours. */
+export interface ArgumentForm {
+  readonly toTheirs: (tool: string, input: Fields) => Record<string, unknown>;
+  /** The calls that it is here; `undefined` where it cannot be read. */
+  readonly toOurs: (input: Fields) => readonly OurCall[] | undefined;
+}
+
+/** A call by our names. */
+export interface OurCall {
+  readonly tool: string;
+  readonly input: Record<string, unknown>;
+}
+
 /** How another agent calls a tool, and what is in its result. */
 export interface ToolWords {
   readonly ours: string;
@@ -17,6 +30,8 @@ export interface ToolWords {
   readonly theirs: readonly [string, ...string[]];
   /** Arguments that it calls otherwise. */
   readonly arguments?: Words;
+  /** The same, where it is not by their names alone. */
+  readonly form?: ArgumentForm;
   /** The same of names that only some hosts have: nothing that the agent sends is read by them. */
   readonly hostArguments?: Words;
   /** Arguments, by its names, that its hooks expect to be absolute paths. */
@@ -30,12 +45,18 @@ export interface ToolWords {
 }
 
 /**
+ * Fields of all answers that an agent does not know, or for which it takes an answer for none, with the denial in it. A
+ * stop is said in the word of an answer then.
+ */
+export type CommonField = 'continue' | 'suppressOutput' | 'systemMessage';
+
+/**
  * Where an answer has what hooks decided: its words for our verdicts, and the places of all else, as names with dots
  * between them. What has no place cannot be said.
  */
 export interface AnswerWords {
-  readonly words?: { readonly [K in ReplyVerdict['kind']]?: string };
-  /** Default `decision`. */
+  readonly words?: { readonly [K in ReplyVerdict['kind']]?: string | boolean };
+  /** Default `decision`; `''` where the reason says it all. */
   readonly decision?: string;
   /** Default `reason`. */
   readonly reason?: string;
@@ -43,6 +64,8 @@ export interface AnswerWords {
   readonly explainsAllow?: boolean;
   /** What the model is to read. */
   readonly context?: string;
+  /** Whether it is not read, or makes the answer invalid, beside changed arguments. */
+  readonly isContextAlone?: boolean;
   /** Verdicts whose reason is followed by the context. */
   readonly contextWith?: readonly ReplyVerdict['kind'][];
   /** Whether the model reads the reason of a block as context, and nothing else comes of it. */
@@ -51,12 +74,18 @@ export interface AnswerWords {
   readonly input?: string;
   /** Why the tool is refused whose arguments are changed, where they count beside a decision only. */
   readonly needsDecision?: string;
+  /** The decision that changed arguments need, where there is no other one. */
+  readonly inputWith?: string;
   /** What takes the place of the tool's result. */
   readonly output?: string;
-  /** The decision whose reason the model reads in place of the tool's result, where that is the one way to replace it. */
-  readonly replacing?: string;
+  /** The answer that has the model read this text in place of the tool's result, where that is the one way to replace it. */
+  readonly replaced?: (text: string) => Fields;
   /** What is true where the agent is to end. */
   readonly end?: string;
+  /** Further ones than those that the agent refuses at all events. */
+  readonly refuses?: readonly CommonField[];
+  /** Whether the agent asks its user where nothing is said; elsewhere a question that it has no word for is a block. */
+  readonly asksItself?: boolean;
   /** What is said of a stop at an event that cannot end the agent. */
   readonly cannotStop?: string;
   /** What it holds beside that, by place. */
@@ -67,15 +96,23 @@ export interface AnswerWords {
 export interface EventWords {
   readonly event: HookEventName;
   readonly name: string;
+  /** What it is called in what the agent sends, where that is another name. */
+  readonly sentAs?: string;
+  /** The tools, by our names, that it is about; without it, all. */
+  readonly about?: RegExp;
   /** The moment of our event that it stands for; hooks of the event itself do not run then. */
   readonly moment?: Moment;
   /** Whether it is this event only where the agent sends it: no hooks are registered for it here. */
   readonly isOnlySent?: boolean;
+  /** Whether what the agent sent is something else that goes by the same name, and none of our events. */
+  readonly isOther?: (fields: Fields) => boolean;
   /** Fields of its input; without it, all of ours. Facts of a call are `tool_use_id` and `duration_ms`. */
   readonly fields?: readonly FieldNames[];
   /** Fields of its input that are always the same. */
   readonly constants?: Fields;
-  /** Its input, where it has the result of a tool in another form than these fields. */
+  /** The call that it tells, where that is not by the name of a tool and its arguments. */
+  readonly toCall?: (fields: Fields) => OurCall | undefined;
+  /** Its input, where it has a call, or its result, in another form than these fields. */
   readonly toInput?: (fields: Fields) => Record<string, unknown>;
   /** What our hooks read as the tool's result, which is this text; by default nothing but it. */
   readonly toResponse?: (fields: Fields, tool: string, text: string) => Record<string, unknown>;
@@ -83,6 +120,8 @@ export interface EventWords {
   readonly read?: AnswerReader;
   /** Where an answer has what; without it, nothing can be said, and nothing is missed. */
   readonly answer?: AnswerWords;
+  /** Whether the answer is an exit code: 2 refuses, for the reason on stderr. Text on stdout is what the model is to read, or nothing. */
+  readonly exitCode?: 'context' | 'nothing';
 }
 
 /** A hook's answer in our own format, and beside it what that format cannot express. */
@@ -125,6 +164,54 @@ export type MatcherReading =
       readonly otherwise: 'itself' | 'nothing';
     };
 
+/** Where an agent has hooks. */
+export interface HookPlaces {
+  /** Paths, relative to the project or the home directory. A `*` is any name; the first is the one to write. */
+  readonly files: readonly string[];
+  /** Those of the home directory, where they are others. */
+  readonly userFiles?: readonly string[];
+  /** The same, of a project, for one person alone: it is not committed. */
+  readonly localFiles?: readonly string[];
+  /** Where the events are in a file, as names with dots; `''` for the file itself. Default `hooks`. */
+  readonly at?: string;
+  /** Whether each key of a file is a name, with the events of its hooks. */
+  readonly isNamed?: boolean;
+  /** Whether hooks stand under their event one by one, with a matcher each; else in groups. */
+  readonly isFlat?: boolean;
+  /** A list of hooks that name their event as `trigger`, a folder with a program for each event, or a module of functions. */
+  readonly form?: 'triggers' | 'programs' | 'plugin';
+  /** The key of the time limit of a hook; `null` where there is none. Default `timeout`. */
+  readonly timeoutKey?: string | null;
+  /** Further names of its events in a file: that → its own. */
+  readonly eventNames?: Words;
+  /** Whether the commands of the user's own file are started in its folder, and not in the project. */
+  readonly userFolder?: boolean;
+  /** A file in which there may be hooks as well, of which `hookstack migrate` tells. */
+  readonly tomlFile?: string;
+  /** What a file that is made begins with. */
+  readonly head?: Fields;
+  /** What is there where the agent is used, in a project or the home directory. Default: the first folder of its files. */
+  readonly foundBy?: readonly string[];
+  /** Whose of the files for Claude Code it runs as well. */
+  readonly runsClaude?: {
+    readonly scopes: readonly ('project' | 'local' | 'user')[];
+    /** Its switch for that, where it is off by default. */
+    readonly ifOn?: string;
+    /** Whether hooks have no `CLAUDE_PROJECT_DIR` there. */
+    readonly lacksVariable?: boolean;
+  };
+  /** What a person has to do before it runs the hooks of a file. */
+  readonly afterInstall?: string;
+  /** The variable that names the directory with the user's own file, where there is one, and the file. */
+  readonly directoryVariable?: { readonly name: string; readonly file: string };
+  /**
+   * Where plugins or extensions in a project have hooks: it may be one itself. A `*` is any folder.
+   */
+  readonly pluginFiles: readonly string[];
+  /** Other places with hooks, which `hookstack migrate` does not read. */
+  readonly notRead: string;
+}
+
 /**
  * The format in which another agent talks to its hooks: tables, and nothing that runs by itself. They are read in both
  * directions: for hooks that were written for the agent, and for the agent where it runs ours.
@@ -132,10 +219,34 @@ export type MatcherReading =
 export interface Dialect {
   /** The agent, for messages. */
   readonly agent: string;
+  readonly settings: HookPlaces;
+  /** The variable that names the project to its hooks. */
+  readonly projectVariable?: string;
+  /** Whether it was this agent that sent an event, as far as that can be told. */
+  readonly isSender?: (fields: Fields, env: Readonly<NodeJS.ProcessEnv>) => boolean;
+  readonly refuses?: readonly CommonField[];
+  /** Under whose name its entry is written, where both run the same files; who sends an event is seen by what it sends. */
+  readonly installedAs?: DialectName;
+  /** Whether what it sends does not say which event it is, so that the command has to. */
+  readonly tellsNoEvent?: boolean;
+  /** What refuses an event that cannot be read, where exit code 2 does not, or not every one. */
+  readonly refusal?: (reason: string) => Fields;
+  /** Whether it runs a tool that hooks kept from the model, so that this is refused when it is called. */
+  readonly runsWhatIsNotOffered?: boolean;
+  /** Whether somebody answers its questions, where it would wait without end otherwise; elsewhere the agent knows. */
+  readonly isAttended?: (env: Readonly<NodeJS.ProcessEnv>) => boolean;
+  /** Whether nothing is printed where there is nothing to say; else an empty object. */
+  readonly isSilent?: boolean;
   /** Its events, in the order in which `hookstack install` writes them. One of ours that is not here keeps our name. */
   readonly events: readonly EventWords[];
+  /** What a mod of ours sends besides, where the agent has such: no settings hook reads it. */
+  readonly modEvents?: readonly EventWords[];
   /** Events that it also sends, of which there is nothing here. Nobody's hooks run then. */
   readonly otherEvents: readonly string[];
+  /** Where it is named in one of those, if elsewhere. */
+  readonly otherEventField?: string;
+  /** Those of them at which the agent can be ended, for a stop that it could not be told before. */
+  readonly endsAt?: readonly string[];
   /** The fields that every event has. */
   readonly common: readonly FieldNames[];
   /** Those that are always the same. */
@@ -167,6 +278,8 @@ export interface Dialect {
   readonly guardWord?: string;
   /** Whether it has hooks of `type: "http"`, which are remote hooks here. */
   readonly hasHttpHooks?: boolean;
+  /** Whether its hooks may have an `if`, a permission rule as our `when`, which runs them where it cannot be told as well. */
+  readonly hasConditions?: boolean;
   /** Whether an exit code denies. Above 2 it does so only with a text. */
   readonly denies: (exitCode: number) => boolean;
   /** Whether stderr is read in place of an empty stdout. */

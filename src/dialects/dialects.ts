@@ -6,20 +6,55 @@ import {
   type Moment,
 } from '../protocol/types.js';
 import { claude } from './claude.js';
+import { codex } from './codex.js';
+import { copilot } from './copilot.js';
+import { vscode } from './vscode.js';
+import { cursor } from './cursor.js';
+import { antigravity } from './antigravity.js';
+import { droid } from './droid.js';
+import { qwen } from './qwen.js';
+import { openhands } from './openhands.js';
+import { devin } from './devin.js';
+import { windsurf } from './windsurf.js';
+import { kiro } from './kiro.js';
+import { goose } from './goose.js';
+import { cline } from './cline.js';
+import { opencode } from './opencode.js';
 import type { Dialect, EventWords, MatcherReading } from './dialect.js';
 import { gemini } from './gemini.js';
 
 /** To add an agent: add its name to `DIALECT_NAMES`, a file with the tables that the type `Dialect` lists, and a line here. */
-export const dialects: Readonly<Record<DialectName, Dialect>> = { claude, gemini };
+export const dialects: Readonly<Record<DialectName, Dialect>> = {
+  claude,
+  gemini,
+  codex,
+  copilot,
+  vscode,
+  cursor,
+  antigravity,
+  droid,
+  qwen,
+  openhands,
+  devin,
+  windsurf,
+  kiro,
+  goose,
+  cline,
+  opencode,
+};
 
 /** What an agent calls an event of ours, or a moment of it where it tells that apart. */
 export function eventWords(
   dialect: Dialect,
   event: HookEventName,
   moment?: Moment,
+  tool = '',
 ): EventWords | undefined {
   const find = (wanted: Moment | undefined) =>
-    dialect.events.find((each) => each.event === event && each.moment === wanted);
+    dialect.events.find(
+      ({ event: ours, moment: own, about }) =>
+        ours === event && own === wanted && (about === undefined || about.test(tool)),
+    );
   return (moment && find(moment)) ?? find(undefined);
 }
 
@@ -29,12 +64,13 @@ export function theirEventName(dialect: Dialect, event: HookEventName, moment?: 
 
 /** The event that an agent sends by this name. */
 export function sentEvent(dialect: Dialect, name: unknown): EventWords | undefined {
-  return dialect.events.find((each) => each.name === name);
+  const { events, modEvents = [] } = dialect;
+  return [...events, ...modEvents].find(({ name: own, sentAs = own }) => sentAs === name);
 }
 
 /** The event that a key of settings means in groups of a dialect, which may use its own name or ours. */
 export function ourEventName(dialect: Dialect, name: string): HookEventName | undefined {
-  const words = sentEvent(dialect, name);
+  const words = dialect.events.find((each) => each.name === name);
   if (words && !words.isOnlySent) return words.event;
   return Object.values(HookEventName).find((event) => event === name);
 }
@@ -66,18 +102,6 @@ export function readMatcher(
   if (matcher === undefined || matcher === '' || matcher === '*') return 'all';
   if (dialect) return dialects[dialect].readMatcher(matcher, event);
   return { expression: matcher, otherwise: 'itself' };
-}
-
-/** Finds names of another agent's tools that we do not have, in the matcher of a group that names no dialect. */
-export function dialectOfMatcher(matcher: string): string | undefined {
-  const names = matcher.match(/[\w-]+/gu) ?? [];
-  for (const [dialect, { agent, tools }] of Object.entries(dialects)) {
-    const name = names.find((each) =>
-      tools.some(({ ours, theirs }) => ours !== each && theirs.includes(each)),
-    );
-    if (name !== undefined) return `${name} is a tool of ${agent}: set "dialect": "${dialect}"`;
-  }
-  return undefined;
 }
 
 export function theirSubject({ subjects }: Dialect, ours: string): string {

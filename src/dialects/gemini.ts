@@ -1,11 +1,19 @@
 import { isBlocking } from '../protocol/hookOutput.js';
 import { defaultHookTranslator } from '../protocol/hookTranslator.js';
+import { withAllowedNames, withToolNames } from '../protocol/renameTools.js';
 import { HookEventName } from '../protocol/types.js';
 import { isRecord } from '../util/records.js';
 import type { AnswerWords, Dialect, DialectAnswer, Fields, MatcherReading } from './dialect.js';
-import { readCommonFields, readReplacement, recordOf, textOf, valueAt } from './answers.js';
-import type { ReplyVerdict } from './received.js';
-import { theirToolNames, withAllowedNames, withToolNames } from './translate.js';
+import {
+  readCommonFields,
+  readReplacement,
+  recordOf,
+  resultOfText,
+  textOf,
+  valueAt,
+} from './answers.js';
+import type { ReplyVerdict } from '../protocol/received.js';
+import { theirToolNames } from './translate.js';
 
 const { BeforeTool, AfterTool, BeforeModel, AfterModel, BeforeToolSelection } = HookEventName;
 const { BeforeAgent, AfterAgent, SessionStart, SessionEnd, PreCompress, Notification } =
@@ -19,6 +27,17 @@ const ADVICE: AnswerWords = { cannotStop: 'at this event, hooks cannot stop Gemi
 /** The format of hooks for Gemini CLI. Names and fields that are not here are ours. */
 export const gemini: Dialect = {
   agent: 'Gemini CLI',
+  settings: {
+    files: ['.gemini/settings.json'],
+    pluginFiles: ['hooks/hooks.json', '.gemini/extensions/*/hooks/hooks.json'],
+    notRead: 'system settings, and hooks of installed extensions',
+  },
+  projectVariable: 'GEMINI_PROJECT_DIR',
+  // Of an empty object it makes a choice of tools.
+  isSilent: true,
+  runsWhatIsNotOffered: true,
+  // Nothing that it sends tells whether it was started with a prompt; then it puts a question to nobody, and waits.
+  isAttended: ({ HOOKSTACK_PERSON: person, CI: isBuild }) => person === '1' && isBuild !== 'true',
   events: [
     {
       event: BeforeTool,
@@ -35,7 +54,11 @@ export const gemini: Dialect = {
       toResponse,
       read: readResult,
       // All versions know this one.
-      answer: { blockIsContext: true, context: CONTEXT, replacing: 'deny' },
+      answer: {
+        blockIsContext: true,
+        context: CONTEXT,
+        replaced: (reason) => ({ decision: 'deny', reason }),
+      },
     },
     {
       event: BeforeModel,
@@ -106,7 +129,7 @@ export const gemini: Dialect = {
 
 function toResponse({ tool_response: response }: Fields): Record<string, unknown> {
   if (isRecord(response)) return { llmContent: '', returnDisplay: '', ...response };
-  return { llmContent: textOf(response), returnDisplay: textOf(response) };
+  return resultOfText(textOf(response));
 }
 
 /** A refused result is hidden, and its reason is what the model reads. */

@@ -1,18 +1,21 @@
 import { events, type CallFacts } from '../protocol/events.js';
 import { defaultHookTranslator } from '../protocol/hookTranslator.js';
+import { withToolNames } from '../protocol/renameTools.js';
 import { HookEventName, type HookInput, type HookPayload, type Moment } from '../protocol/types.js';
 import { isRecord } from '../util/records.js';
-import { recordOf, textOf } from './answers.js';
-import type { Dialect, EventWords, FieldNames, Fields } from './dialect.js';
-import { eventWords, theirEventName, theirSubject } from './dialects.js';
+import { hostEnvironment } from '../util/requester.js';
+import { placed, recordOf, resultOfText, textOf, valueAt } from './answers.js';
+import type { Dialect, EventWords, FieldNames, Fields, OurCall } from './dialect.js';
+import { dialects, eventWords, sentEvent, theirSubject } from './dialects.js';
+import type { Received } from '../protocol/received.js';
 import {
   ourArguments,
+  ourCalls,
   ourToolName,
   theirArguments,
   theirResponse,
   theirToolNames,
   toolOutputText,
-  withToolNames,
 } from './translate.js';
 
 /** Fields with the subject of an event, and what it is where an agent's word is none of ours. */
@@ -31,9 +34,9 @@ export function theirInput(
   input: HookInput,
   facts: CallFacts,
 ): Record<string, unknown> {
-  const words = eventWords(spoken, event, moment);
+  const words = eventWords(spoken, event, moment, toolOf(input)?.name);
   const { callId: tool_use_id, durationMs: duration_ms } = facts;
-  const hook_event_name = theirEventName(spoken, event, moment);
+  const hook_event_name = words?.sentAs ?? words?.name ?? event;
   const ours: Fields = { ...withDialectNames(spoken, input), hook_event_name };
   const own = words?.fields
     ? pick(words.fields, { ...ours, tool_use_id, duration_ms })
@@ -93,7 +96,7 @@ function withoutCommon({
 
 function pick(names: readonly FieldNames[], ours: Fields): Record<string, unknown> {
   const pairs = names.map((each) => (typeof each === 'string' ? ([each, each] as const) : each));
-  return Object.fromEntries(pairs.map(([our, theirs]) => [theirs, ours[our]]));
+  return placed(pairs.map(([our, theirs]) => [theirs, ours[our]]));
 }
 
 export function theirField(names: readonly FieldNames[] = [], ours: string): string {
@@ -101,23 +104,36 @@ export function theirField(names: readonly FieldNames[] = [], ours: string): str
   return pair?.[1] ?? ours;
 }
 
+/** A field by the agent's name of it, by ours, or by ours in one word: versions of an agent differ. */
+export function fieldOf(fields: Fields, names: readonly FieldNames[] = [], ours: string): unknown {
+  const oneWord = ours.replaceAll(/_(\w)/g, (_all, letter: string) => letter.toUpperCase());
+  const values = [theirField(names, ours), ours, oneWord].map((name) => valueAt(fields, name));
+  return values.find((value) => value !== undefined && value !== null);
+}
+
+/** The arguments of a tool as an agent sent them. */
+export function givenInput({ dialect, theirEvent, fields }: Received): Fields {
+  const words = sentEvent(dialects[dialect], theirEvent);
+  return recordOf(fieldOf(fields, words?.fields, 'tool_input'));
+}
+
 /** What an event is read from, and in whose words. */
 interface Source {
   readonly spoken: Dialect;
   readonly words: EventWords;
   readonly fields: Fields;
-  /** Our name of the tool, of a call. */
-  readonly tool: string;
+  /** Of a call, by our names. */
+  readonly call: OurCall;
 }
 
 /** Our fields, each made of what an agent has in its place. */
 const READERS: Readonly<Record<string, (value: unknown, source: Source, name: string) => unknown>> =
   {
-    tool_name: (_name, { tool }) => tool,
-    tool_input: (input, { spoken, tool }) => ourArguments(spoken, tool, recordOf(input)),
-    tool_response: (response, { spoken, words, fields, tool }) => {
+    tool_name: (_name, { call }) => call.tool,
+    tool_input: (_input, { call }) => call.input,
+    tool_response: (response, { spoken, words, fields, call: { tool } }) => {
       const text = toolOutputText(spoken, tool, {}, response ?? '') ?? '';
-      return words.toResponse?.(fields, tool, text) ?? { llmContent: text, returnDisplay: text };
+      return words.toResponse?.(fields, tool, text) ?? resultOfText(text);
     },
     llm_request: (request, { spoken }) => {
       const described = withToolNames(request, (name) => ourToolName(spoken, name));
@@ -132,25 +148,49 @@ const READERS: Readonly<Record<string, (value: unknown, source: Source, name: st
     ...Object.fromEntries(Object.keys(SUBJECTS).map((name) => [name, ourSubject])),
   };
 
-/** @returns a text that says what is missing, where the event cannot be read */
-export function readPayload(
+/**
+ * @returns what has happened here: several calls where the agent's tool does the work of several; a text that says what is
+ *   missing, where the event cannot be read
+ */
+export function readPayloads(
   spoken: Dialect,
   words: EventWords,
   fields: Fields,
-): HookPayload<HookEventName> | string {
+): readonly HookPayload<HookEventName>[] | string {
   const { event } = words;
-  const valueOf = (name: string) => fields[theirField(words.fields, name)];
+  const valueOf = (name: string) => fieldOf(fields, words.fields, name);
   const names = Object.keys(events[event].fields);
-  const missing = names.find((name) => isMissing(name, valueOf(name), event));
+  const told = words.toCall?.(fields);
+  const missing = names.find((name) => !told && isMissing(name, valueOf(name), event));
   if (missing !== undefined) {
     const their = `"${theirField(words.fields, missing)}"`;
     return missing === 'tool_input' ? `an object as ${their}` : their;
   }
-  const called = ourToolName(spoken, textOf(valueOf('tool_name')));
-  const source = { spoken, words, fields, tool: spoken.toolName?.(fields) ?? called };
-  const ours = names.map((name) => [name, READERS[name]?.(valueOf(name), source, name)]);
-  const payload = events[event].decode(Object.fromEntries(ours) as never);
-  return { ...payload, ...factsOf(words, valueOf) };
+  const calls = told
+    ? [told]
+    : names.includes('tool_name')
+      ? callsOf(spoken, fields, valueOf)
+      : [NO_CALL];
+  if (!calls) return `a form of "${theirField(words.fields, 'tool_input')}" that can be read`;
+  return calls.map((call) => {
+    const source = { spoken, words, fields, call };
+    const ours = names.map((name) => [name, READERS[name]?.(valueOf(name), source, name)]);
+    const payload = events[event].decode(Object.fromEntries(ours) as never);
+    return { ...payload, ...factsOf(spoken, words, valueOf) };
+  });
+}
+
+const NO_CALL: OurCall = { tool: '', input: {} };
+
+function callsOf(
+  spoken: Dialect,
+  fields: Fields,
+  valueOf: (name: string) => unknown,
+): readonly OurCall[] | undefined {
+  const input = recordOf(valueOf('tool_input'));
+  const tool = spoken.toolName?.(fields);
+  if (tool !== undefined) return [{ tool, input: ourArguments(spoken, tool, input) }];
+  return ourCalls(spoken, textOf(valueOf('tool_name')), input);
 }
 
 /** Whether a field is not there without which hooks could not judge. */
@@ -160,7 +200,11 @@ function isMissing(name: string, value: unknown, event: HookEventName): boolean 
   return ['tool_input', 'llm_request', 'llm_response'].includes(name) && !isRecord(value);
 }
 
-function factsOf({ event, moment }: EventWords, valueOf: (name: string) => unknown) {
+function factsOf(
+  spoken: Dialect,
+  { event, moment }: EventWords,
+  valueOf: (name: string) => unknown,
+) {
   const isBefore = event === HookEventName.BeforeTool;
   if (!isBefore && event !== HookEventName.AfterTool) return {};
   const callId = valueOf('tool_use_id');
@@ -168,7 +212,7 @@ function factsOf({ event, moment }: EventWords, valueOf: (name: string) => unkno
   return {
     ...(typeof callId === 'string' && callId !== '' && { callId }),
     // Each of these agents asks its user itself.
-    ...(isBefore && { canAsk: true }),
+    ...(isBefore && { canAsk: spoken.isAttended?.(hostEnvironment()) ?? true }),
     ...(moment === 'asked' && { isAsked: true }),
     ...(!isBefore && typeof durationMs === 'number' && { durationMs }),
   };

@@ -1,10 +1,11 @@
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { textOfContent } from '../protocol/hookOutput.js';
 import { dropUnsafeKeys, isRecord, UNSAFE_KEYS } from '../util/records.js';
 import type { HookEventName, HookPayload } from '../protocol/types.js';
 import { recordOf } from './answers.js';
-import type { Dialect, ToolWords, Words } from './dialect.js';
-import type { Received } from './received.js';
+import type { Dialect, OurCall, ToolWords, Words } from './dialect.js';
+import type { Received } from '../protocol/received.js';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -51,7 +52,25 @@ export function theirArguments(
   cwd: string,
 ): Record<string, unknown> {
   const pairs = pairArguments(dialect, tool, input, cwd);
-  return Object.fromEntries(pairs.map(({ theirs, value }) => [theirs, value]));
+  const theirs = Object.fromEntries(pairs.map(({ theirs: name, value }) => [name, value]));
+  return wordsOf(dialect, tool)?.form?.toTheirs(tool, theirs) ?? theirs;
+}
+
+/**
+ * What a call of an agent is here: several calls where one of its tools does the work of several of ours.
+ *
+ * @param called its name of the tool
+ * @returns `undefined` where its arguments cannot be read
+ */
+export function ourCalls(
+  dialect: Dialect,
+  called: string,
+  theirInput: Arguments,
+): readonly OurCall[] | undefined {
+  const form = dialect.tools.find((words) => words.theirs.includes(called))?.form;
+  if (form) return form.toOurs(theirInput);
+  const tool = ourToolName(dialect, called);
+  return [{ tool, input: ourArguments(dialect, tool, theirInput) }];
 }
 
 export function ourArguments(
@@ -80,6 +99,12 @@ export function changedArguments(
   cwd: string,
   returned: Arguments,
 ): { readonly change: Record<string, unknown>; readonly dropped: readonly string[] } {
+  const { form } = wordsOf(dialect, tool) ?? {};
+  if (form) {
+    const [call, ...others] = form.toOurs(returned) ?? [];
+    if (call?.tool !== tool || others.length > 0) throw new Error(OTHER_CALL);
+    return changedArguments(withoutForm(dialect), tool, input, cwd, call.input);
+  }
   const pairs = pairArguments(dialect, tool, input, cwd);
   const sent = new Map(pairs.map((pair) => [pair.theirs, pair]));
   const renamed = Object.entries(namesOf(dialect, tool));
@@ -98,10 +123,21 @@ export function changedArguments(
   return { change: Object.fromEntries(change), dropped };
 }
 
-/** What an agent is to run its tool with, by its names; what nobody changed stays as it came. */
+const OTHER_CALL = 'gave back arguments that are another call than the one that it read';
+
+function withoutForm(dialect: Dialect): Dialect {
+  return { ...dialect, tools: dialect.tools.map(({ form: _form, ...words }) => words) };
+}
+
+/**
+ * What an agent is to run its tool with, by its names; what nobody changed stays as it came.
+ *
+ * @param given the arguments as it sent them
+ */
 export function receivedArguments(
   dialect: Dialect,
-  { payload, fields, identity }: Received,
+  { payload, identity }: Received,
+  given: Arguments,
   changed: Arguments,
 ): {
   /** All arguments. */
@@ -110,10 +146,9 @@ export function receivedArguments(
   readonly changed: Record<string, unknown>;
   readonly dropped: readonly string[];
 } {
-  const { toolName: tool } = payload as HookPayload<HookEventName.BeforeTool>;
-  const given = recordOf(fields['tool_input']);
+  const { toolName: tool, toolInput } = payload as HookPayload<HookEventName.BeforeTool>;
   const cwd = identity.cwd ?? process.cwd();
-  const before = theirArguments(dialect, tool, ourArguments(dialect, tool, given), cwd);
+  const before = theirArguments(dialect, tool, toolInput, cwd);
   const wanted = Object.entries(theirArguments(dialect, tool, changed, cwd));
   const isSame = (values: Arguments, name: string, value: unknown) =>
     Object.hasOwn(given, name) && isDeepStrictEqual(values[name], value);
@@ -181,43 +216,6 @@ export function replacementOf(
   if (known) return known(text, recordOf(given), recordOf(fields['tool_input']));
   if (!toolName.startsWith('mcp__')) return undefined;
   return isRecord(given) && Array.isArray(given['content']) ? { content: blocks } : text;
-}
-
-/** A text as it is, blocks of text joined, and everything else as JSON. */
-function textOfContent(content: unknown): string {
-  if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return JSON.stringify(content);
-  return content
-    .map((part) => textOfContent(isRecord(part) ? (part['text'] ?? part) : part))
-    .join('\n');
-}
-
-/** A request to the model with its tools renamed. */
-export function withToolNames(request: unknown, rename: (name: string) => string): unknown {
-  if (!isRecord(request)) return request;
-  const { toolConfig, tools } = request;
-  return {
-    ...request,
-    ...(isRecord(toolConfig) && { toolConfig: withAllowedNames(toolConfig, rename) }),
-    ...(Array.isArray(tools) && { tools: tools.map((tool: unknown) => withNewName(tool, rename)) }),
-  };
-}
-
-function withNewName(tool: unknown, rename: (name: string) => string): unknown {
-  if (!isRecord(tool) || typeof tool['name'] !== 'string') return tool;
-  return { ...tool, name: rename(tool['name']) };
-}
-
-export function withAllowedNames(
-  toolConfig: Arguments,
-  rename: (name: string) => string,
-): Record<string, unknown> {
-  const { allowedFunctionNames: names } = toolConfig;
-  if (!Array.isArray(names)) return { ...toolConfig };
-  const renamed = names.map((name) =>
-    typeof name === 'string' ? rename(name) : (name as unknown),
-  );
-  return { ...toolConfig, allowedFunctionNames: renamed };
 }
 
 interface ArgumentPair {

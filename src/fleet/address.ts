@@ -1,3 +1,4 @@
+import type { DialectName } from '../protocol/types.js';
 import { hostEnvironment } from '../util/requester.js';
 
 /** Where a question of an agent goes. */
@@ -82,8 +83,13 @@ export function endpointOf(server: string): { readonly host: string; readonly po
   return { host: hostname.replaceAll(/[[\]]/gu, ''), port: Number(port) };
 }
 
-export const NO_GEMINI =
-  'policy servers do not read the format of Gemini CLI over NATS: use https://, or a group without a dialect';
+/** The formats of questions that a policy server reads over NATS. */
+export function isReadOverNats(dialect: DialectName | undefined): dialect is 'claude' | undefined {
+  return dialect === undefined || dialect === 'claude';
+}
+
+export const NOT_OVER_NATS =
+  'policy servers read our own format and that of Claude Code over NATS: for other agents use https://, or a group without a dialect';
 
 /** Whether a host is this machine, whatever its name server says. */
 export function isLoopback(hostname: string): boolean {

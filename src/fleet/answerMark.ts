@@ -1,8 +1,9 @@
-import { isBlocking } from '../protocol/hookOutput.js';
+import { newResult } from '../protocol/hookAnswer.js';
+import { cleanOutput, isBlocking } from '../protocol/hookOutput.js';
 import { parseAnswer } from '../protocol/readHookOutput.js';
 import { sanitizeText } from '../protocol/sanitizeText.js';
 import type { ForeignEffects, ToolOutput } from '../protocol/types.js';
-import { flag, listOfText, objectOf, text } from '../util/checks.js';
+import { expecting, flag, listOfText, objectOf, text } from '../util/checks.js';
 import { isRecord } from '../util/records.js';
 import {
   HEADERS,
@@ -96,11 +97,16 @@ function readMark(
   const { version, question, success = true, hooks, foreign } = mark;
   if (version !== PROTOCOL_VERSION) throw new Error(mismatchOf(version));
   if (question !== id) throw new Error(`was given the answer to another question: ${ADVICE}`);
+  const isReadable = foreignEffects.is(foreign);
+  if (!isReadable && foreign !== undefined) return { fault: UNREADABLE };
   return {
-    ...(foreignEffects.is(foreign) && { foreign: cleaned(foreign) }),
+    ...(isReadable && { foreign: cleaned(foreign) }),
     ...(success !== true && { fault: withoutSecret(faultOf(hooks), secret) }),
   };
 }
+
+const UNREADABLE =
+  'was answered with effects that cannot be read here: use the same version of hookstack on both sides';
 
 function mismatchOf(version: number): string {
   const older =
@@ -123,7 +129,10 @@ const MAX_NAMES = 300;
 
 const foreignEffects = objectOf<ForeignEffects>('effects of hooks of other agents', {
   droppedArguments: listOfText,
-  toolOutput: objectOf<ToolOutput>('a text', { text, isDenial: flag }),
+  toolOutput: expecting<ToolOutput>(
+    'a result',
+    (value) => newResult.is(value) && flag.is((value as ToolOutput).isDenial),
+  ),
   contextOfResult: text,
   prevents: flag,
   withheld: text,
@@ -137,12 +146,9 @@ function cleaned({
   prevents,
   withheld,
 }: ForeignEffects): ForeignEffects {
-  const isDenial = toolOutput?.isDenial ?? false;
-  // It is a result, and as long as that has to be.
-  const limit = isDenial ? undefined : Infinity;
   return {
     ...(droppedArguments && { droppedArguments }),
-    ...(toolOutput && { toolOutput: { text: sanitizeText(toolOutput.text, limit), isDenial } }),
+    ...(toolOutput && { toolOutput: cleanOutput(toolOutput) }),
     ...(contextOfResult !== undefined && { contextOfResult: sanitizeText(contextOfResult) }),
     ...(prevents !== undefined && { prevents }),
     ...(withheld !== undefined && { withheld: sanitizeText(withheld) }),

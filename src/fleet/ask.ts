@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { NO_GEMINI, type FleetAddress } from './address.js';
+import { NOT_OVER_NATS, isReadOverNats, type FleetAddress } from './address.js';
 import { readAnswer, type ReadAnswer } from './answerMark.js';
 import { closeIdleAgents, postQuestion, type HttpAnswer } from './postQuestion.js';
 import type * as NatsQuestions from './natsQuestions.js';
@@ -40,8 +40,9 @@ async function askOnce(
   to: 'ask' | 'approve',
 ): Promise<HttpAnswer> {
   if (address.kind === 'http') return postQuestion(address.url, asking);
-  const { body, tls, format = 'own', ...others } = asking;
-  if (format === 'gemini') throw new Error(`was not asked: ${NO_GEMINI}`);
+  const { body, tls, format: dialect, ...others } = asking;
+  if (!isReadOverNats(dialect)) throw new Error(`was not asked: ${NOT_OVER_NATS}`);
+  const format = dialect ?? 'own';
   const { askOverNats } = await (overNats ??= import('./natsQuestions.js'));
   const answer = await askOverNats(address, { ...tls, ...others, format, to, text: body });
   return { ...answer, isCut: false };

@@ -1,6 +1,6 @@
 import { MAX_KEPT_ANSWER_BYTES } from '../process/command/limits.js';
 import { NOT_RUN, type CommandOutcome } from '../process/command/outcome.js';
-import { requireNoReferences } from '../dialects/foreignKeys.js';
+import { requireNoReferences } from './httpHook.js';
 import { events, failsClosed } from '../protocol/events.js';
 import { parseAnswer } from '../protocol/readHookOutput.js';
 import type { CommandHookConfig, HookEventName } from '../protocol/types.js';

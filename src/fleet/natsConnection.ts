@@ -7,6 +7,7 @@ import type { Authenticator, ConnectionOptions, NatsConnection } from '@nats-io/
 import { removeControls } from '../protocol/sanitizeText.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { readText } from '../util/guardedRead.js';
+import { loadOptional } from '../util/optionalPackage.js';
 import { endpointOf, type FleetAddress } from './address.js';
 import { certificateAdvice } from './certificateAdvice.js';
 import type { TlsFiles } from './question.js';
@@ -157,20 +158,12 @@ interface Packages {
 }
 
 /**
- * Loads an optional package, which the bundlers of hosts do not look for.
+ * Loads a package of NATS.
  *
  * @throws Error that says which package to install
  */
-export async function loadPackage<N extends keyof Packages>(name: N): Promise<Packages[N]> {
-  try {
-    return (await import(name)) as Packages[N];
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new Error(
-      `NATS needs the package "${name}", which is not installed: npm install ${name}`,
-      { cause: error },
-    );
-  }
+export function loadPackage<N extends keyof Packages>(name: N): Promise<Packages[N]> {
+  return loadOptional(name, 'NATS needs');
 }
 
 async function readTls({ caFile, certFile, keyFile }: TlsFiles) {

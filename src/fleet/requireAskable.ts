@@ -1,5 +1,5 @@
 import type { CommandHookConfig, DialectName } from '../protocol/types.js';
-import { NO_GEMINI, parseFleetAddress } from './address.js';
+import { NOT_OVER_NATS, isReadOverNats, parseFleetAddress } from './address.js';
 import { withFiles } from './files.js';
 
 /**
@@ -11,7 +11,7 @@ export function requireAskable(hook: CommandHookConfig, dialect: DialectName | u
   // What a variable holds is known where the hook runs, and where its extension lies.
   withFiles({ extensionPath: '/', ...hook });
   const { kind } = parseFleetAddress(hook.url ?? '', () => 'name');
-  if (kind === 'nats' && dialect === 'gemini') throw new Error(NO_GEMINI);
+  if (kind === 'nats' && !isReadOverNats(dialect)) throw new Error(NOT_OVER_NATS);
   // NATS carries none of them.
   const headers = kind === 'http' ? Object.entries(hook.headers ?? {}) : [];
   if (headers.length === 0) return;

@@ -97,6 +97,7 @@ export function answerWithoutSecret(answer: string, secret: string | undefined):
 
 const DATA = new Set([
   'tool_input',
+  'tool_response',
   'updatedInput',
   'updatedToolOutput',
   'updatedMCPToolOutput',

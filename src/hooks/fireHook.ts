@@ -5,7 +5,13 @@ import {
   resolveResult,
   type Aggregator,
 } from '../../middleware/aggregator.js';
-import { enablementGate, planContext, planner, type Planner } from '../../middleware/planner.js';
+import {
+  enablementGate,
+  planContext,
+  planner,
+  withConditions,
+  type Planner,
+} from '../../middleware/planner.js';
 import { runner, type Runner } from '../../middleware/runner.js';
 import { translator } from '../../middleware/translator.js';
 import {
@@ -27,6 +33,7 @@ import type {
 } from '../protocol/types.js';
 import { failsClosed } from '../protocol/events.js';
 import { reportUnreportedFailure } from '../run/hookFailure.js';
+import { makeCall } from '../rules/call.js';
 import { buildStack, type Registration, type Stack } from '../stack.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import { notify } from '../util/notify.js';
@@ -148,7 +155,7 @@ export function fireHook<E extends HookEventName>(
   try {
     const engine = engineOf(host.getHookSystem());
     if (!engine) return undefined;
-    const plan = findPlan(engine, event, payload);
+    const plan = findPlan(engine, event, payload, options.session?.cwd);
     if (plan !== null)
       return fireAndNotify(engine, createHookContext(event, payload, options, plan), options);
     skip(engine, event);
@@ -188,20 +195,26 @@ async function fireAndNotify<E extends HookEventName>(
  * the hooks have not been read, or a middleware sees whatever is fired. Synchronous.
  *
  * @param payload of an event with a tool
+ * @param cwd what its hooks read as such. Default: that of the host
  */
 export function findPlan<E extends HookEventName>(
   engine: HookEngine,
   event: E,
   payload?: HookPayload<E>,
+  cwd?: string,
 ): HookExecutionPlan | null | undefined {
-  const { registry, stages } = engine;
+  const { host, registry, stages } = engine;
   const { isSettled, eventsWithMoments } = registry.known;
   if (!isSettled) return undefined;
   const hasMoments = eventsWithMoments.has(event) || (payload && 'isAsked' in payload);
   const context = payload && planContext({ event, payload }, hasMoments);
   // A second pass is there for the hooks that decide then, and without them there is none.
   if (engine.open().isWatched && context?.moment !== 'asked') return undefined;
-  return stages.plans.createExecutionPlan(event, context);
+  const plan = stages.plans.createExecutionPlan(event, context);
+  if (!plan?.isConditional || context?.toolName === undefined) return plan;
+  const project = host.getWorkingDir();
+  const { toolInput } = payload as object as { toolInput: Record<string, unknown> };
+  return withConditions(plan, makeCall(context.toolName, toolInput, project, cwd));
 }
 
 /** Leaves out an event for which there is nothing to do, which is in the log. */
@@ -215,15 +228,17 @@ export function skip(engine: HookEngine, event: HookEventName): AggregatedHookRe
  * Whether an event has to be fired, as far as is known now. Where that cannot be told, firing it says what is wrong.
  *
  * @param payload of an event with a tool
+ * @param cwd what its hooks would read as such. Default: that of the host
  */
 export function hasHooks<E extends HookEventName>(
   host: FiringHost,
   event: E,
   payload?: HookPayload<E>,
+  cwd?: string,
 ): boolean {
   return attempt(() => {
     const engine = engineOf(host.getHookSystem());
-    return engine !== undefined && findPlan(engine, event, payload) !== null;
+    return engine !== undefined && findPlan(engine, event, payload, cwd) !== null;
   }, true);
 }
 
@@ -236,8 +251,9 @@ export function skipIdle<E extends HookEventName>(
   host: FiringHost,
   event: E,
   payload?: HookPayload<E>,
+  cwd?: string,
 ): boolean {
-  if (hasHooks(host, event, payload)) return false;
+  if (hasHooks(host, event, payload, cwd)) return false;
   const engine = engineOf(host.getHookSystem());
   if (engine) skip(engine, event);
   return true;
@@ -281,7 +297,7 @@ export async function processEvent<E extends HookEventName>(
     if (!engine.registry.known.isSettled) {
       await engine.initialize();
       stage = undefined;
-      const plan = findPlan(engine, ctx.event, ctx.payload);
+      const plan = findPlan(engine, ctx.event, ctx.payload, ctx.session?.cwd);
       if (plan === null) return skip(engine, ctx.event);
       if (plan) ctx.plan = plan;
     }

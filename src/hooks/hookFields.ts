@@ -5,6 +5,8 @@ import {
   type HookDefinition,
   type HookOrigin,
   type PersistentOptions,
+  type Redaction,
+  type When,
 } from '../protocol/types.js';
 import {
   expecting,
@@ -21,6 +23,7 @@ import {
   type FieldTable,
   type Report,
 } from '../util/checks.js';
+import { isExpression, MAX_EXPRESSION_LENGTH } from '../util/limitedRegExp.js';
 import { isRecord, UNSAFE_KEYS } from '../util/records.js';
 
 // To add a key of hooks or of groups, add it to the type in protocol/hookConfig.ts, its check here, and what editors show of
@@ -28,7 +31,7 @@ import { isRecord, UNSAFE_KEYS } from '../util/records.js';
 
 type GroupFields = Omit<HookDefinition, 'hooks'> & { readonly hooks: readonly unknown[] };
 export type FileGroupFields = Omit<GroupFields, 'origin' | 'moment'>;
-type SetByRegistry = 'dialect' | 'moment' | 'extensionPath' | 'scope';
+type SetByRegistry = 'dialect' | 'moment' | 'groupWhen' | 'extensionPath' | 'scope';
 export type HookFields = Omit<CommandHookConfig, SetByRegistry>;
 
 const originScope = oneOf<HookOrigin['scope']>('project', 'user', 'system', 'file', 'extension');
@@ -69,6 +72,12 @@ const persistent = expecting<boolean | PersistentOptions>(
   { anyOf: [flag.schema, persistentOptions.schema] },
 );
 
+const regularExpression = expecting<string>(
+  `a regular expression of at most ${MAX_EXPRESSION_LENGTH} characters`,
+  (value) => nonBlankText.is(value) && value.length <= MAX_EXPRESSION_LENGTH && isExpression(value),
+  { ...nonBlankText.schema, maxLength: MAX_EXPRESSION_LENGTH },
+);
+
 const texts = expecting<Readonly<Record<string, string>>>(
   `an object of strings with no key named ${[...UNSAFE_KEYS].join(', ')}`,
   (value) =>
@@ -81,12 +90,41 @@ const texts = expecting<Readonly<Record<string, string>>>(
   },
 );
 
+const when = expecting<When>(
+  'a permission rule such as "Bash(git push *)", or a list of them',
+  (value) => text.is(value) || (listOfText.is(value) && value.length > 0),
+  { anyOf: [text.schema, { ...listOfText.schema, minItems: 1 }] },
+);
+const REDACTIONS = 'a list of { "pattern": a regular expression, "with": a text }';
+const redaction = objectOf<Redaction>(
+  REDACTIONS,
+  { pattern: regularExpression, with: text },
+  {
+    isClosed: true,
+  },
+);
+const redactions = expecting<readonly Redaction[]>(
+  REDACTIONS,
+  (value) => list.is(value) && value.length > 0 && value.every((each) => redaction.is(each)),
+  { type: 'array', minItems: 1, items: redaction.schema },
+);
+const fixedFields = expecting<Readonly<Record<string, unknown>>>(
+  'an object of arguments',
+  (value) => isRecord(value) && !Object.keys(value).some((key) => UNSAFE_KEYS.has(key)),
+  { type: 'object', propertyNames: { not: { enum: [...UNSAFE_KEYS] } } },
+);
+const expression = expecting<string>(
+  `an expression in CEL of at most ${MAX_EXPRESSION_LENGTH} characters`,
+  (value) => nonBlankText.is(value) && value.length <= MAX_EXPRESSION_LENGTH,
+  { ...nonBlankText.schema, maxLength: MAX_EXPRESSION_LENGTH },
+);
+
 // Without them a hook would do something else, query another server, or do so as somebody else.
 const vitalText: Field<string> = { struct: nonBlankText, vital: true };
 
 /** Every key of a hook. Which of them one has depends on its type. */
 const HOOK_FIELDS: FieldTable<HookFields> = {
-  type: { struct: oneOf('command', 'remote', 'plugin'), required: true },
+  type: { struct: oneOf('command', 'rule', 'remote', 'plugin'), required: true },
   command: { struct: nonBlankText, required: true },
   args: { struct: listOfText, vital: true },
   shell: { struct: oneOf('bash'), vital: true },
@@ -104,6 +142,13 @@ const HOOK_FIELDS: FieldTable<HookFields> = {
     timeout < 1000 ? `${timeout} is in milliseconds; did you mean ${timeout * 1000}?` : undefined,
   ),
   env: { struct: texts },
+  // Without it the hook would run too often; a rule would do something else without any of the others.
+  when: { struct: when, vital: true },
+  decision: { struct: oneOf('allow', 'ask', 'deny'), vital: true },
+  reason: { struct: text },
+  redact: { struct: redactions, vital: true },
+  set: { struct: fixedFields, vital: true },
+  expr: { struct: expression, vital: true },
   onFailure: { struct: oneOf('allow', 'deny') },
   maxConsecutiveFailures: { struct: positiveCount },
   prestart: { struct: flag },
@@ -121,8 +166,12 @@ const OF_REMOTES = [
   'headers',
 ];
 
-export const COMMAND_FIELDS = fieldsWithout(OF_REMOTES);
-export const REMOTE_FIELDS = fieldsWithout(OF_COMMANDS);
+const OF_RULES = ['decision', 'reason', 'redact', 'set', 'expr'];
+const OF_PROCESSES = ['timeout', 'maxConsecutiveFailures'];
+
+export const COMMAND_FIELDS = fieldsWithout([...OF_REMOTES, ...OF_RULES]);
+export const REMOTE_FIELDS = fieldsWithout([...OF_COMMANDS, ...OF_RULES]);
+export const RULE_FIELDS = fieldsWithout([...OF_COMMANDS, ...OF_REMOTES, ...OF_PROCESSES]);
 const PLUGIN_FIELDS = { ...COMMAND_FIELDS, command: { struct: text } };
 
 function fieldsWithout(keys: readonly string[]): FieldTable<HookFields> {
@@ -133,6 +182,7 @@ function fieldsWithout(keys: readonly string[]): FieldTable<HookFields> {
 /** The table of the keys that a hook of this type has. */
 export function hookFieldsOf(type: unknown) {
   if (type === 'remote') return REMOTE_FIELDS;
+  if (type === 'rule') return RULE_FIELDS;
   return type === 'plugin' ? PLUGIN_FIELDS : COMMAND_FIELDS;
 }
 
@@ -154,6 +204,7 @@ export function readHookFields(
 
 export const FILE_GROUP_FIELDS: FieldTable<FileGroupFields> = {
   matcher: { struct: text, vital: true },
+  when: { struct: when, vital: true },
   sequential: { struct: flag },
   dialect: { struct: oneOf(...DIALECT_NAMES), vital: true },
   hooks: { struct: list, required: true },

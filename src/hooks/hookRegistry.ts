@@ -12,6 +12,7 @@ import {
   type HookExecutionResult,
 } from '../protocol/types.js';
 import { dialects } from '../dialects/dialects.js';
+import { loadRules, usesRules } from '../rules/load.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { HookRegistryNotInitializedError } from './errors.js';
 import { relativeEntries } from '../run/hookEnvironment.js';
@@ -118,6 +119,7 @@ export class HookRegistry {
     others: readonly HookRegistryEntry[],
   ): Promise<void> {
     const admitted = [...(await this.#gate.admit(entries)), ...others];
+    if (admitted.some(({ config }) => usesRules(config))) await loadRules();
     this.#awaitingConsent = this.#gate.isSettled ? [] : entries.filter(isFromProject);
     this.#warnOfSearchPath(admitted);
     this.#entries = admitted.toSorted((a, b) => orderOf(a) - orderOf(b));
@@ -325,7 +327,7 @@ export class HookRegistry {
     extension: Extension | undefined,
   ): HookRegistryEntry {
     const { hooks: _hooks, origin, ...group } = definition;
-    const { matcher, sequential } = group;
+    const { matcher, sequential, when } = group;
     // What a host gives in code may come from the project as well.
     const given = { source, origin: origin ?? { scope: 'project' }, extension };
     const enabled = !isFromProject(given) || this.config.isTrustedFolder();
@@ -335,6 +337,7 @@ export class HookRegistry {
       config: {
         ...(group.dialect === undefined ? config : inDialect(config, group.dialect)),
         ...(group.moment && { moment: group.moment }),
+        ...(when !== undefined && { groupWhen: when }),
         ...(extensionPath !== undefined && { extensionPath }),
         ...(scope !== undefined && { scope }),
       },

@@ -4,8 +4,10 @@ import {
   HookEventName,
   type CommandHookConfig,
   type HookDefinition,
+  type HookDecision,
   type HookDefinitions,
   type HookOrigin,
+  type When,
 } from '../protocol/types.js';
 import {
   dialects,
@@ -15,7 +17,7 @@ import {
   readMatcher,
 } from '../dialects/dialects.js';
 import { events, failsClosed, isHookEventName } from '../protocol/events.js';
-import { withoutForeignKeys } from '../dialects/foreignKeys.js';
+import { withoutForeignKeys } from './foreignKeys.js';
 import {
   describe,
   readFields,
@@ -27,6 +29,8 @@ import {
   type Report,
 } from '../util/checks.js';
 import { errorMessage } from '../util/errorMessage.js';
+import { problemOf as problemOfPattern } from '../rules/patternProblem.js';
+import { canRedact } from '../rules/redact.js';
 import { isExpression } from '../util/limitedRegExp.js';
 import { isRecord } from '../util/records.js';
 import { suggestName } from '../util/suggestName.js';
@@ -150,6 +154,7 @@ function parseGroup(
   reportUnknownKeys(raw, table, report);
   const fields = readFields(raw, table, 'group', report);
   if (fields === undefined) return undefined;
+  if (!checkWhen(fields.when, eventName, report)) return undefined;
   checkMatcher(fields, eventName, report);
   const spoken = fields.dialect && dialects[fields.dialect];
   const found = spoken && foreignMoment(spoken, key);
@@ -193,8 +198,71 @@ function parseHook(
   reportUnknownKeys(command === '' ? others : own, hookFieldsOf(own['type']), report);
   const timeout = spoken?.timeoutUnit.name === 'seconds' ? SECONDS : undefined;
   const fields = readHookFields(own, report, timeout);
-  if (fields) adviseOnFailure(fields, eventName, report);
-  return fields;
+  const told = raw['if'] === undefined ? report : ofCondition(eventName, report);
+  if (!fields || !checkWhen(fields.when, eventName, told)) return undefined;
+  const hook = fields.type === 'rule' ? readRule(fields, eventName, report) : fields;
+  if (hook) adviseOnFailure(hook, eventName, report);
+  return hook;
+}
+
+/** Without its conditions, or with others than were meant, a hook would do something else. */
+function checkWhen(when: When | undefined, eventName: HookEventName, report: Report): boolean {
+  if (when === undefined) return true;
+  if (!events[eventName].matchOn) {
+    const message = `is for calls of tools, and ${eventName} has none; what it belongs to is ignored`;
+    report(['when'], message, 'unsupported');
+    return false;
+  }
+  const problems = [when].flat().map((pattern) => problemOfPattern(pattern));
+  for (const [index, problem] of problems.entries()) {
+    const path = typeof when === 'string' ? ['when'] : ['when', index];
+    if (problem !== undefined) report(path, `${problem}; what it belongs to is ignored`);
+  }
+  return problems.every((problem) => problem === undefined);
+}
+
+/** What is wrong with `when` that stands for another agent's `if`, without which the hook would have run too often. */
+function ofCondition(eventName: HookEventName, report: Report): Report {
+  // At an event without tools it never ran.
+  const kind = events[eventName].matchOn ? 'unsupported' : 'value';
+  return (_path, message) => report(['if'], message, kind);
+}
+
+/** At events after a tool or the model, a denial is read by the model, or withholds what was given. */
+function isHeard(decision: HookDecision, eventName: HookEventName): boolean {
+  const { canAsk = false, canBlock } = events[eventName];
+  if (decision === 'ask') return canAsk;
+  return decision === 'allow' || canBlock || 'withhold' in events[eventName];
+}
+
+/** A rule that does something. One that keeps something from happening is a guard, unless it says otherwise. */
+function readRule(
+  rule: CommandHookConfig,
+  eventName: HookEventName,
+  report: Report,
+): CommandHookConfig | undefined {
+  const { decision, redact, set, onFailure } = rule;
+  if (!decision && !redact && !set) {
+    report([], 'a rule needs "decision", "redact" or "set"; it is ignored');
+    return undefined;
+  }
+  if (redact && !canRedact(eventName)) {
+    const message = `has nothing to replace at ${eventName}: use AfterTool, BeforeModel or AfterModel; the whole hook is ignored`;
+    report(['redact'], message, 'unsupported');
+    return undefined;
+  }
+  if (set && eventName !== HookEventName.BeforeTool) {
+    const message = `is for BeforeTool, where arguments can be changed; the whole hook is ignored`;
+    report(['set'], message, 'unsupported');
+    return undefined;
+  }
+  if (decision && !isHeard(decision, eventName)) {
+    report(['decision'], `${describe(decision)} has no effect at ${eventName}`, 'no-effect');
+  }
+  const prevents = redact !== undefined || decision === 'ask' || decision === 'deny';
+  if (onFailure !== undefined || !prevents) return rule;
+  const isGuard = failsClosed({ onFailure: 'deny' }, eventName);
+  return isGuard ? { ...rule, onFailure: 'deny' } : rule;
 }
 
 function reject(expected: string, raw: unknown, report: Report): undefined {

@@ -1,6 +1,6 @@
 import type { SessionFacts } from '../../middleware/translator.js';
 import type { Extension, HookRegistryEntry } from './entry.js';
-import type { CommandHookConfig, HookDefinitions } from '../protocol/types.js';
+import type { CommandHookConfig, WrittenHooks } from '../protocol/types.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import type { Registration } from '../stack.js';
 import type { DebugLogger } from '../util/debugLogger.js';
@@ -9,7 +9,7 @@ import type { DebugLogger } from '../util/debugLogger.js';
 export interface HookHost extends SessionFacts {
   /** Whether hooks run at all. */
   getEnableHooks(): boolean;
-  getHooks(): HookDefinitions;
+  getHooks(): WrittenHooks;
   getExtensions(): readonly Extension[];
   getDisabledHooks(): readonly string[];
   /** Whether the project's own hooks may run. */

@@ -86,7 +86,9 @@ export class HooksPlugin extends BasePlugin {
     if (run.stopReason !== undefined) return { error: run.stopReason };
     const refusal = notAllowed(tool.name, run.asked.get(context)?.allowed);
     if (refusal) return toToolAnswer(refusal);
-    if (!isLookedAt(this.#config, { toolName: tool.name, toolInput: toolArgs })) return undefined;
+    const { cwd } = this.#sessionOf(context);
+    const seen = { toolName: tool.name, toolInput: toolArgs, cwd };
+    if (!isLookedAt(this.#config, seen)) return undefined;
     const options = this.#optionsOf(context, callId);
     const call = await openToolCall(this.#config, tool.name, { ...toolArgs }, options);
     if ('refused' in call) {

@@ -1,15 +1,10 @@
+import { refusedVerdict } from '../core/verdict.js';
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { MODEL_EVENTS } from '../core/isLookedAt.js';
-import {
-  receivableEvents,
-  receive,
-  refusedVerdict,
-  reply,
-  UnreadableEvent,
-} from '../dialects/reverse.js';
-import type { Received, ReplyVerdict } from '../dialects/received.js';
+import { receivableEvents, receive, reply, UnreadableEvent } from '../dialects/reverse.js';
+import type { Received, ReplyVerdict } from '../protocol/received.js';
 import { hasGuards, skipIdle } from '../hooks/fireHook.js';
 import { events } from '../protocol/events.js';
 import type { CallSession, HookEventName } from '../protocol/types.js';
@@ -86,8 +81,9 @@ function makeHook(config: Config, options: ClaudeHooksOptions): ClaudeHook {
     const received = readEvent(config, input);
     if ('refused' in received) return received.refused;
     if (!('event' in received)) return received;
-    if (!isAround && skipIdle(config, received.event, received.payload)) return {};
     const session = sessionOf(received);
+    const { event, payload } = received;
+    if (!isAround && skipIdle(config, event, payload, session?.cwd)) return {};
     const verdict = await withDeadline(signal, (ended) =>
       decide(config, calls, received, { onHooks, onApproval, session, signal: ended }),
     );

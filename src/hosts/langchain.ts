@@ -76,8 +76,9 @@ export function hooksMiddleware(
     const refusal = await refusalOfCall(config, call.name, readAllowed(answer?.response_metadata));
     if (refusal !== undefined) return failure(call, refusal);
     const toolInput = call.args ?? {};
-    if (!isLookedAt(config, { toolName: call.name, toolInput })) return handler(request);
     const calling = optionsOf(runtime, call.id);
+    const cwd = calling.session?.cwd;
+    if (!isLookedAt(config, { toolName: call.name, toolInput, cwd })) return handler(request);
     const execute = async (args: Record<string, unknown>) => {
       const run = () => handler({ ...request, toolCall: { ...request.toolCall, args } });
       return toRan(await runAsHost(call, run, calling.signal), call, state.messages);

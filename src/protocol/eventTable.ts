@@ -16,6 +16,8 @@ import {
   isBlocking,
   objectField,
   rankOf,
+  textInPlace,
+  withResponseInPlace,
   withToolInput,
   withToolOutput,
 } from './hookOutput.js';
@@ -97,14 +99,21 @@ export const eventTable = {
       /** Milliseconds that the tool took. */
       durationMs: count,
     },
-    answers: context,
+    answers: {
+      ...context,
+      tool_response:
+        'What takes the place of the result: a text, or an object with "llmContent", "returnDisplay" or both, of which what is given counts.',
+    },
     matchOn: 'toolName',
     momentOf: ({ toolResponse }) => (isFailure(toolResponse) ? 'failed' : undefined),
-    withhold: (reason) => ({ foreign: { toolOutput: { text: reason, isDenial: true } } }),
-    chain: (input, { foreign }) =>
-      foreign?.toolOutput
-        ? { ...input, tool_response: withToolOutput(input.tool_response, foreign.toolOutput) }
-        : input,
+    withhold: (reason) => ({ foreign: { toolOutput: textInPlace(reason, true) } }),
+    chain: (input, output) => {
+      const { toolOutput } = withResponseInPlace(output).foreign ?? {};
+      return toolOutput
+        ? { ...input, tool_response: withToolOutput(input.tool_response, toolOutput) }
+        : input;
+    },
+    effective: withResponseInPlace,
     Output: AfterToolHookOutput,
   }),
 

@@ -136,6 +136,14 @@ export function failsClosed({ onFailure }: OnFailure, event: HookEventName): boo
   return onFailure === 'deny' && (events[event].canBlock || 'withhold' in events[event]);
 }
 
+/** Whether a hook has conditions, so that it may not run for a call whose tool it matches. */
+export function isConditional({
+  when,
+  groupWhen,
+}: Pick<CommandHookConfig, 'when' | 'groupWhen'>): boolean {
+  return when !== undefined || groupWhen !== undefined;
+}
+
 type OnFailure = Pick<CommandHookConfig, 'onFailure'>;
 
 /** An output with what a failed guard withholds in its place, where one does. */

@@ -1,5 +1,17 @@
+import type { PartListUnion } from '@google/genai';
 import type { Infer } from 'superstruct';
-import { anyObject, flag, oneOf, shapeOf, text, type AnyCheck } from '../util/checks.js';
+import type { ToolResult } from '../tools/tools.js';
+import {
+  anyObject,
+  expecting,
+  flag,
+  list,
+  oneOf,
+  shapeOf,
+  text,
+  type AnyCheck,
+} from '../util/checks.js';
+import { isRecord } from '../util/records.js';
 import { llmRequest, llmResponse, toolConfig } from './modelChecks.js';
 
 /** What a hook may decide. Absent, `null`, `allow`, `approve` and `ask` let the operation go on. */
@@ -39,12 +51,44 @@ export interface ForeignEffects {
   readonly withheld?: string;
 }
 
-/** The text that model and user read in place of what a tool gave. */
+/** What model and user read in place of what a tool gave; each reads that as it was where its own field is missing. */
 export interface ToolOutput {
-  readonly text: string;
+  /** What the model reads. */
+  readonly llmContent?: PartListUnion;
+  /** What the user reads. */
+  readonly returnDisplay?: string;
   /** Whether it is the reason of a denial, over which no other replacement counts. */
   readonly isDenial: boolean;
 }
+
+const llmContent = expecting<PartListUnion>(
+  'a string, or parts',
+  (value) =>
+    (Array.isArray(value) ? value : [value]).every((part) => text.is(part) || isRecord(part)),
+  { anyOf: [text.schema, anyObject.schema, list.schema] },
+);
+
+/** What of a tool's result somebody gives anew: what the model reads, what the user reads, or both. Other fields do not count. */
+export const newResult = expecting<Partial<Pick<ToolResult, 'llmContent' | 'returnDisplay'>>>(
+  'an object with "llmContent" (a string, or parts), "returnDisplay" (a string) or both',
+  (value) => {
+    if (!isRecord(value)) return false;
+    const { llmContent: content, returnDisplay } = value;
+    if (content == null && returnDisplay == null) return false;
+    return llmContent.is(content ?? '') && text.is(returnDisplay ?? '');
+  },
+  {
+    type: 'object',
+    properties: { llmContent: llmContent.schema, returnDisplay: text.schema },
+    anyOf: [{ required: ['llmContent'] }, { required: ['returnDisplay'] }],
+  },
+);
+
+const toolResponse = expecting<string | Infer<typeof newResult>>(
+  `a string, or ${newResult.type}`,
+  (value) => text.is(value) || newResult.is(value),
+  { anyOf: [text.schema, newResult.schema] },
+);
 
 /** What hooks may say in `hookSpecificOutput`. Which of it has an effect, each event says for itself. */
 const specificChecks = {
@@ -63,6 +107,8 @@ const specificChecks = {
   llm_response: llmResponse,
   /** Which tools the model may call. */
   toolConfig,
+  /** What takes the place of the tool's result. */
+  tool_response: toolResponse,
 };
 
 export type SpecificAnswer = {

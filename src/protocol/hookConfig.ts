@@ -2,8 +2,11 @@ import type { DialectName, HookEventName, HookScope, Moment } from './names.js';
 
 /** One hook as it is written in settings.json. */
 export interface CommandHookConfig {
-  /** `command`; `remote`, which asks a server; or `plugin`, which the registry accepts and the runner refuses. */
-  readonly type: 'command' | 'remote' | 'plugin';
+  /**
+   * `command`; `rule`, which starts nothing; `remote`, which asks a server; or `plugin`, which the registry accepts and the
+   * runner refuses.
+   */
+  readonly type: 'command' | 'rule' | 'remote' | 'plugin';
   /** The shell command; beside `args` the program. Required for `type: "command"`, and `''` for others. */
   readonly command: string;
   /**
@@ -16,6 +19,24 @@ export interface CommandHookConfig {
   /** A stable name for lists, logs and `disabledHooks`; the command is used where it is missing. */
   readonly name?: string;
   readonly description?: string;
+  /**
+   * For which calls of tools the hook runs: one permission rule such as `Bash(git push *)`, or several of which one has to
+   * match; `!` before one is for exceptions. Beside that of its group, both have to.
+   */
+  readonly when?: When;
+  /** Of `type: "rule"`: its verdict where it runs. `allow` leaves no question to the agent, and other hooks may deny. */
+  readonly decision?: 'allow' | 'ask' | 'deny';
+  /** Of `type: "rule"`: why, for the model or the person who is asked. */
+  readonly reason?: string;
+  /** Of `type: "rule"`: what takes the place of texts in results, in requests of the model, or in its answers. */
+  readonly redact?: readonly Redaction[];
+  /** Of `type: "rule"` at `BeforeTool`: arguments of the call that are to have these values. */
+  readonly set?: Readonly<Record<string, unknown>>;
+  /**
+   * Of `type: "rule"`: an expression in CEL over what a hook reads; the rule counts where it is true. Needs an optional
+   * package.
+   */
+  readonly expr?: string;
   /** Milliseconds until the hook's process group is ended. Default 60,000; in a dialect, what its agent has. */
   readonly timeout?: number;
   /** Additional environment variables of the hook's process. */
@@ -58,6 +79,8 @@ export interface CommandHookConfig {
   readonly dialect?: DialectName;
   /** The only moment at which the hook runs, where its agent has an event of its own for that. Set by the registry. */
   readonly moment?: Moment;
+  /** `when` of the hook's group. Set by the registry; in settings, the group says it. */
+  readonly groupWhen?: When;
   /**
    * Absolute path of the extension that brought the hook, which its command finds as `${extensionPath}`. Set by the
    * registry; settings cannot say it.
@@ -65,6 +88,17 @@ export interface CommandHookConfig {
   readonly extensionPath?: string;
   /** Whose hook it is. Set by the registry; settings cannot say it. Default: the host's own. */
   readonly scope?: HookScope;
+}
+
+/** One permission rule, or several of which one has to match. */
+export type When = string | readonly string[];
+
+/** What a rule takes out of texts. */
+export interface Redaction {
+  /** A regular expression in JavaScript, for all places where it is found. At most 2,000 characters. */
+  readonly pattern: string;
+  /** What stands there then, as it is. */
+  readonly with: string;
 }
 
 /** What a hook may say of the processes that are kept for it. */
@@ -84,6 +118,8 @@ export interface HookOrigin {
 export interface HookDefinition {
   /** Regular expression tested against the tool's name; absent, `""` and `"*"` match every tool. */
   readonly matcher?: string;
+  /** For which calls of tools the hooks run; see the same of a hook. */
+  readonly when?: When;
   /** Run the hooks of this event one after the other, each seeing what the one before it changed. */
   readonly sequential?: boolean;
   /**
@@ -97,6 +133,18 @@ export interface HookDefinition {
   /** Set by `loadSettings`; hooks that a host passes in code have none. */
   readonly origin?: HookOrigin;
 }
+
+/** A hook as a host writes it in code: what starts no command has none. */
+export type WrittenHook =
+  | CommandHookConfig
+  | (Omit<CommandHookConfig, 'type' | 'command'> & { readonly type: 'rule' | 'remote' });
+
+/** Hook groups by event, as a host writes them in code. */
+export type WrittenHooks = {
+  readonly [E in HookEventName]?: readonly (Omit<HookDefinition, 'hooks'> & {
+    readonly hooks: readonly WrittenHook[];
+  })[];
+};
 
 /** Hook groups by event, as under the `hooks` key of settings.json. */
 export type HookDefinitions = { readonly [E in HookEventName]?: readonly HookDefinition[] };

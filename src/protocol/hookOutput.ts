@@ -1,6 +1,7 @@
 import type {
   GenerateContentParameters,
   GenerateContentResponse,
+  PartListUnion,
   ToolConfig,
   ToolListUnion,
 } from '@google/genai';
@@ -16,6 +17,7 @@ import { isRecord, mergeRecords } from '../util/records.js';
 import { answerFields, type HookOutput, type ToolOutput } from './hookAnswer.js';
 import type { CommandHookConfig } from './hookConfig.js';
 import type { HookEventName } from './names.js';
+import { sanitizeText } from './sanitizeText.js';
 
 /** The reason given where a hook blocks without saying why. */
 export const DEFAULT_BLOCK_REASON = 'Blocked by hook';
@@ -82,6 +84,8 @@ export interface HookExecutionPlan {
   readonly eventName: HookEventName;
   readonly hookConfigs: readonly CommandHookConfig[];
   readonly sequential: boolean;
+  /** Whether all of them have conditions, so that none may run for a call. */
+  readonly isConditional?: boolean;
 }
 
 /** What became of one hook. */
@@ -108,6 +112,8 @@ export interface HookExecutionResult {
   readonly why?: string;
   /** Of a persistent hook: whether its process was started for this event, or had answered another one before. */
   readonly process?: ProcessAge;
+  /** Of a rule: the pattern of its condition that matched, and what of the call. */
+  readonly matched?: string;
 }
 
 /** How old the process of a persistent hook was at an event. */
@@ -240,25 +246,88 @@ export function asToolResponse(
   return { ...result };
 }
 
+/** A text in place of all that a tool gave. */
+export function textInPlace(text: string, isDenial = false): ToolOutput {
+  return { llmContent: text, returnDisplay: text, isDenial };
+}
+
+/** What the model reads in place of what a tool gave, as a text; `undefined` where it reads that. */
+export function readInPlace({ llmContent }: ToolOutput): string | undefined {
+  return llmContent === undefined ? undefined : textOfContent(llmContent);
+}
+
+/** What both gave; where both gave the same field, the second one's counts. */
+export function withOtherOutput(first: ToolOutput, second: ToolOutput): ToolOutput {
+  const { isDenial } = second.llmContent === undefined ? first : second;
+  return { ...first, ...second, isDenial };
+}
+
 /**
- * A tool's result, or what hooks read of it, with another output. Nothing of the old one is left, in fields of the
- * tool's own and in its error neither; what has failed has still failed.
+ * A tool's result, or what hooks read of it, with another output. Where the model reads another one, nothing of the old
+ * is left for it, in fields of the tool's own and in its error neither; what has failed has still failed.
  */
-export function withToolOutput(
-  { error, suppressDisplay }: { readonly error?: unknown; readonly suppressDisplay?: unknown },
-  { text, isDenial }: ToolOutput,
-) {
+export function withToolOutput<T extends Pick<ToolResult, 'returnDisplay'> | Fields>(
+  result: T,
+  { llmContent, returnDisplay, isDenial }: ToolOutput,
+): T {
+  const display = returnDisplay === undefined ? {} : { returnDisplay };
+  if (llmContent === undefined) return { ...result, ...display };
+  const { error, suppressDisplay, returnDisplay: shown }: Fields = result;
   const given = isRecord(error) ? error['type'] : undefined;
   const known = Object.values(ToolErrorType).find((type) => type === given);
   const type = known ?? (isDenial ? ToolErrorType.Blocked : undefined);
   const isFailure = isDenial || isRecord(error);
+  const message = textOfContent(llmContent);
   return {
-    llmContent: text,
-    returnDisplay: text,
-    ...(isFailure && { error: { message: text, ...(type && { type }) } }),
+    llmContent,
+    returnDisplay: shown,
+    ...display,
+    ...(isFailure && { error: { message, ...(type && { type }) } }),
     ...(suppressDisplay === true && { suppressDisplay }),
+  } as unknown as T;
+}
+
+/** The result that a hook gave in our own format, as what takes the place of the tool's. */
+export function withResponseInPlace(output: HookOutput): HookOutput {
+  const { tool_response: given, ...specific } = output.hookSpecificOutput ?? {};
+  if (given === undefined) return output;
+  const toolOutput = cleanOutput(
+    typeof given === 'string' ? textInPlace(given) : { ...(given as object), isDenial: false },
+  );
+  const isOnly = Object.keys(specific).length === 0;
+  return {
+    ...output,
+    hookSpecificOutput: isOnly ? undefined : specific,
+    foreign: { toolOutput, ...output.foreign },
   };
 }
+
+/** Without what must not reach a model or a terminal. A result is not cut, as a message of a hook is. */
+export function cleanOutput({ llmContent, returnDisplay, isDenial }: ToolOutput): ToolOutput {
+  const limit = isDenial ? undefined : Infinity;
+  const clean = (part: unknown): unknown => {
+    if (typeof part === 'string') return sanitizeText(part, limit);
+    const text = isRecord(part) ? part['text'] : undefined;
+    return typeof text === 'string' ? { ...(part as object), text: clean(text) } : part;
+  };
+  const content = Array.isArray(llmContent) ? llmContent.map(clean) : clean(llmContent);
+  return {
+    ...(llmContent != null && { llmContent: content as PartListUnion }),
+    ...(returnDisplay != null && { returnDisplay: sanitizeText(returnDisplay, limit) }),
+    isDenial,
+  };
+}
+
+/** A text as it is, parts of text joined, and everything else as JSON. */
+export function textOfContent(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return JSON.stringify(content);
+  return content
+    .map((part) => textOfContent(isRecord(part) ? (part['text'] ?? part) : part))
+    .join('\n');
+}
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /** An aggregated result with the fields that mean the same for every event; its author is in `decidedBy`. */
 export interface ProcessedHookResult {

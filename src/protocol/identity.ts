@@ -4,9 +4,20 @@ import { ConfigSource, HOOK_SCOPES, type CommandHookConfig, type HookScope } fro
 
 /** How a hook is called in lists, logs and `disabledHooks`: its name, else its command. */
 export function hookIdentity(
-  hook: Pick<CommandHookConfig, 'name' | 'command' | 'args' | 'type' | 'url'>,
+  hook: Pick<
+    CommandHookConfig,
+    'name' | 'command' | 'args' | 'type' | 'url' | 'when' | 'groupWhen'
+  >,
 ): string {
-  return hook.name || commandLine(hook) || hook.type;
+  return hook.name || commandLine(hook) || patternsOf(hook) || hook.type;
+}
+
+/** What a rule without a name is about. */
+function patternsOf({
+  when,
+  groupWhen = [],
+}: Pick<CommandHookConfig, 'when' | 'groupWhen'>): string {
+  return [when ?? groupWhen].flat().join(', ');
 }
 
 /** A command for people: as it was written, or a program with its arguments, as one would type them; or what is asked. */
@@ -31,7 +42,7 @@ function quoteOddWord(word: string): string {
 
 /** The same for a message: a long command must not hide what the message says. */
 export function shortIdentity(
-  hook: Pick<CommandHookConfig, 'name' | 'command' | 'type' | 'url'>,
+  hook: Pick<CommandHookConfig, 'name' | 'command' | 'type' | 'url' | 'when' | 'groupWhen'>,
 ): string {
   const identity = hookIdentity(hook);
   return identity.length > MAX_SHOWN ? `${identity.slice(0, MAX_SHOWN)}…` : identity;

@@ -4,10 +4,12 @@ import {
   anyObject,
   describe,
   expecting,
+  formatPath,
   listOfText,
   oneOf,
   shapeOf,
   text,
+  type AnyCheck,
   type Check,
   type JsonSchema,
 } from '../util/checks.js';
@@ -191,3 +193,20 @@ export const llmRequest = shapeOf<LLMRequest>({
 
 /** A response as hooks read and answer it. */
 export const llmResponse = shapeOf<LLMResponse>({ text, candidates, usageMetadata: anyObject });
+
+const CHECKS: Readonly<Record<string, AnyCheck>> = {
+  llm_request: llmRequest,
+  llm_response: llmResponse,
+};
+
+/** Which form is missing of the request or the answer in an event, and where; `undefined` where both can be read. */
+export function misfitOf(fields: Readonly<Record<string, unknown>>): string | undefined {
+  for (const [name, check] of Object.entries(CHECKS)) {
+    const [error] = name in fields ? check.validate(fields[name]) : [];
+    const [failure] = error?.failures() ?? [];
+    if (!failure) continue;
+    const at = formatPath([name, ...(failure.path as string[])]);
+    return `a form of "${name}" that can be read (at ${at}: ${failure.message})`;
+  }
+  return undefined;
+}

@@ -21,8 +21,38 @@ export const MOMENTS = ['asked', 'failed'] as const;
 export type Moment = (typeof MOMENTS)[number];
 
 /** Agents whose hooks run here as they are, by the names that settings use. */
-export const DIALECT_NAMES = ['claude', 'gemini'] as const;
+export const DIALECT_NAMES = [
+  'claude',
+  'gemini',
+  'codex',
+  'copilot',
+  'vscode',
+  'cursor',
+  'antigravity',
+  'droid',
+  'qwen',
+  'openhands',
+  'devin',
+  'windsurf',
+  'kiro',
+  'goose',
+  'cline',
+  'opencode',
+] as const;
 export type DialectName = (typeof DIALECT_NAMES)[number];
+
+/** Who sends an event: an agent, and the event where what it sends does not name that. */
+export interface Sender {
+  readonly from: DialectName;
+  readonly event?: string;
+}
+
+/** Reads `NAME`, or `NAME_EVENT`; `undefined` for no such agent. */
+export function readSender(text: string): Sender | undefined {
+  const [, name, event] = /^([a-z]+)(?:_(\w+))?$/.exec(text) ?? [];
+  const from = DIALECT_NAMES.find((each) => each === name);
+  return from && { from, ...(event !== undefined && { event }) };
+}
 
 /** The kind of hook that starts a process. `remote` asks a server; `plugin` is accepted in settings but has no runner. */
 export enum HookType {

@@ -1,17 +1,11 @@
+import { withAllowedNames, withToolNames } from '../protocol/renameTools.js';
 import { readAnswer, recordOf, valueAt, withoutPlaces } from '../dialects/answers.js';
 import type { Dialect, DialectAnswer, Fields } from '../dialects/dialect.js';
 import { dialects, eventWords } from '../dialects/dialects.js';
 import { withDialectNames, theirInput, toolOf } from '../dialects/inputs.js';
-import {
-  changedArguments,
-  findClash,
-  ourToolName,
-  toolOutputText,
-  withAllowedNames,
-  withToolNames,
-} from '../dialects/translate.js';
+import { changedArguments, findClash, ourToolName, toolOutputText } from '../dialects/translate.js';
 import { events, failsClosed } from '../protocol/events.js';
-import { asText, DEFAULT_BLOCK_REASON, isBlocking } from '../protocol/hookOutput.js';
+import { asText, DEFAULT_BLOCK_REASON, isBlocking, textInPlace } from '../protocol/hookOutput.js';
 import { describeNoise, isBrokenJson, parseAnswer } from '../protocol/readHookOutput.js';
 import { sanitizeText } from '../protocol/sanitizeText.js';
 import type { HookInput, ToolOutput } from '../protocol/types.js';
@@ -162,12 +156,12 @@ function replacementOf(
 ): ToolOutput | undefined {
   if (isDenial) {
     const reason = asText(value) && asText(sanitizeText(String(value)));
-    return { text: reason?.trim() ?? DEFAULT_BLOCK_REASON, isDenial };
+    return textInPlace(reason?.trim() ?? DEFAULT_BLOCK_REASON, isDenial);
   }
   const sent = 'tool_response' in read ? recordOf(read.tool_response) : {};
   const text = toolOutputText(spoken, toolOf(input)?.name ?? '', sent, value);
   // A result is not cut, as a message of a hook would be.
-  return text === undefined ? undefined : { text: sanitizeText(text, Infinity), isDenial };
+  return text === undefined ? undefined : textInPlace(sanitizeText(text, Infinity));
 }
 
 function warnUser(run: HookRun, message: string): void {

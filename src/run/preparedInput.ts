@@ -36,7 +36,7 @@ export interface PreparedInput {
   readonly directory: string;
   /** Built when it is first read. */
   readonly env: Readonly<NodeJS.ProcessEnv>;
-  /** The JSON for stdin, which many hooks may share; or why there is none. */
+  /** The JSON for stdin, which many hooks may share; or why there is none. Built when it is first read. */
   readonly stdin: Stdin;
 }
 
@@ -53,6 +53,7 @@ export function prepareInput(
   { environment, directory }: HookPlace,
 ): PreparedInput {
   let built: PreparedInput['env'] | undefined;
+  let written: Stdin | undefined;
   const runsIn = directory?.() ?? input.cwd;
   return {
     input,
@@ -60,7 +61,9 @@ export function prepareInput(
     get env() {
       return (built ??= buildHookEnvironment(environment, runsIn));
     },
-    stdin: writeInput(input),
+    get stdin() {
+      return (written ??= writeInput(input));
+    },
   };
 }
 

@@ -13,13 +13,14 @@ const keys = new WeakMap<object, string>();
 
 /**
  * The same text for hooks that would start the same, or ask the same server in the same name: by the words of the command, the hook's own variables, its
- * dialect and moment, and its extension's folder where the command refers to it. `undefined` for a hook that starts nothing.
+ * dialect and moment, its conditions, and its extension's folder where the command refers to it. `undefined` for a hook that
+ * starts nothing.
  */
 export function commandKey(hook: Started): string | undefined {
-  if (hook.type === 'plugin') return undefined;
+  if (hook.type === 'plugin' || hook.type === 'rule') return undefined;
   const known = keys.get(hook);
   if (known !== undefined) return known;
-  const { command, args = [], env = {}, dialect, moment } = hook;
+  const { command, args = [], env = {}, dialect, moment, when, groupWhen } = hook;
   const isRemote = hook.type === 'remote';
   const said = isRemote ? REMOTE_KEYS.map((name) => hook[name]) : [command, ...args];
   const variables = Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -28,7 +29,7 @@ export function commandKey(hook: Started): string | undefined {
     (each) => typeof each === 'string' && EXTENSION_REFERENCE.test(each),
   );
   const folder = refersToFolder ? hook.extensionPath : undefined;
-  const key = JSON.stringify([...started, dialect, moment, folder]);
+  const key = JSON.stringify([...started, dialect, moment, folder, when, groupWhen]);
   keys.set(hook, key);
   return key;
 }
@@ -54,6 +55,8 @@ type Started = Pick<
   | 'dialect'
   | 'moment'
   | 'extensionPath'
+  | 'when'
+  | 'groupWhen'
   | (typeof REMOTE_KEYS)[number]
 >;
 

@@ -38,7 +38,9 @@ export function traceHook(
 }
 
 function describeResult(result: HookExecutionResult, { input, stdin }: Reading): SpanOutcome {
-  const { output, stdout, stderr, exitCode, signal, error, eventName, process: age } = result;
+  const { output, stderr, exitCode, signal, error, eventName, process: age } = result;
+  // A rule prints nothing: in its place stands what it is about.
+  const stdout = result.stdout ?? result.matched;
   const counts = result.success || isBlocking(output?.decision);
   return {
     ...(counts
@@ -104,8 +106,10 @@ function changesBy(
     ...(foreign?.droppedArguments && { tool_input: {} }),
     ...hookSpecificOutput,
   }).filter(([field]) => !WORDS.has(field));
-  const replaced = foreign?.toolOutput && [['tool_response', foreign.toolOutput.text] as const];
-  return [...fields, ['systemMessage', systemMessage] as const, ...(replaced ?? [])]
+  const { llmContent, returnDisplay } = foreign?.toolOutput ?? {};
+  const given = llmContent === returnDisplay ? llmContent : { llmContent, returnDisplay };
+  const replaced = given !== undefined && [['tool_response', given] as const];
+  return [...fields, ['systemMessage', systemMessage] as const, ...(replaced || [])]
     .map(([what, wanted]): SpanChange => {
       const before = input[what] ?? fieldOfRequest(input, what);
       if (!isRecord(before) || !isRecord(wanted)) return { what, before, after: wanted };

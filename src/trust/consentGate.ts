@@ -287,16 +287,18 @@ function guardAsAllowed(
 ): HookRegistryEntry | undefined {
   if (definition['onFailure'] !== 'deny') return undefined;
   const eventName = Object.values(HookEventName).find((name) => name === definition['event']);
-  const group = readFields({ ...definition, hooks: [] }, FILE_GROUP_FIELDS, 'group', ignoreProblem);
+  const ofGroup = { ...definition, when: definition['groupWhen'], hooks: [] };
+  const group = readFields(ofGroup, FILE_GROUP_FIELDS, 'group', ignoreProblem);
   const fields = readHookFields(definition, ignoreProblem);
   if (!eventName || !group || !fields) return undefined;
-  const { matcher, sequential, dialect } = group;
+  const { matcher, sequential, dialect, when } = group;
   const moment = MOMENTS.find((each) => each === definition['moment']);
   const { extensionPath } = entry.config;
   const config = {
     ...fields,
     ...(dialect && { dialect }),
     ...(moment && { moment }),
+    ...(when !== undefined && { groupWhen: when }),
     ...(extensionPath && { extensionPath }),
     scope: 'project' as const,
   };
@@ -305,7 +307,7 @@ function guardAsAllowed(
     eventName,
     matcher,
     sequential,
-    group: { matcher, sequential, dialect, moment },
+    group: { matcher, sequential, dialect, moment, when },
     config,
     enabled: true,
     skipped: undefined,

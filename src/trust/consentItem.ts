@@ -29,15 +29,21 @@ export function itemOfHook(
   covered: { readonly class: ConsentClass; readonly files: FileDigests },
 ): ConsentItem {
   // Set by the registry, or said of every hook: neither changes anything of what runs.
-  const { extensionPath: _path, scope: _scope, shell: _bash, ...fields } = config;
+  const { extensionPath: _path, scope: _scope, shell: _bash, groupWhen: _when, ...fields } = config;
   const definition = sortKeys<ConsentItem['definition']>({
     ...group,
+    groupWhen: group.when,
+    when: undefined,
     ...fields,
-    ...(config.type === 'remote' && { command: undefined }),
+    ...(isWithoutCommand(config) && { command: undefined }),
     event,
     extension: extension?.name,
   });
   return withDigest({ kind: 'hook', class: covered.class, definition, files: covered.files });
+}
+
+function isWithoutCommand({ type }: CommandHookConfig): boolean {
+  return type === 'remote' || type === 'rule';
 }
 
 export function itemOfModule({ entry, extension }: ProjectModule, files: FileDigests): ConsentItem {
@@ -117,6 +123,10 @@ export function harmOf({ group: { matcher = '' }, config }: ProjectHook): string
   if (forbidden !== undefined) return forbidden;
   if (Buffer.byteLength(commandLine(config)) > MAX_COMMAND_BYTES) {
     return 'its command is longer than 64 KB; put it into a script';
+  }
+  const patterns = [config.when, config.groupWhen].flatMap((when) => when ?? []);
+  if (patterns.some(({ length }) => length > MAX_EXPRESSION_LENGTH)) {
+    return `a pattern of its "when" is longer than ${MAX_EXPRESSION_LENGTH} characters; simplify it`;
   }
   if (matcher.length <= MAX_EXPRESSION_LENGTH) return undefined;
   return `its matcher is longer than ${MAX_EXPRESSION_LENGTH} characters; simplify it`;

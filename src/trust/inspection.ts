@@ -94,6 +94,12 @@ async function inspectHook(
 ): Promise<Inspection> {
   const harm = harmOf(hook);
   if (harm !== undefined) return refused(itemOfHook(hook, NOTHING), harm);
+  if (hook.config.type === 'rule') {
+    if (hook.config.set) return open(hook, 'has calls run with other arguments, such as a command');
+    const item = itemOfHook(hook, { class: 'pinned', files: {} });
+    const covers = 'all of it is covered: a rule starts nothing';
+    return { ...withoutFiles(item, covers), isUnchanged: () => true };
+  }
   try {
     return await inspectScript(hook, place, folders);
   } catch (error) {

@@ -5,12 +5,14 @@ import { hostEnvironment } from './requester.js';
 
 /** HOME, unless that is empty, or relative and so in whatever project is open; then what the system knows, if anything. */
 export function findHome(): string | undefined {
-  for (const ask of [() => hostEnvironment()['HOME'] ?? '', homedir, () => userInfo().homedir]) {
-    // The system may not know the user.
-    const home = orUndefined(ask);
-    if (home !== undefined && isAbsolute(home)) return home;
-  }
-  return undefined;
+  const named = hostEnvironment()['HOME'];
+  if (isHome(named)) return named;
+  // The system may not know the user.
+  return [homedir, () => userInfo().homedir].map(orUndefined).find(isHome);
+}
+
+function isHome(path: string | undefined): path is string {
+  return path !== undefined && isAbsolute(path);
 }
 
 /** @throws Error where the user has no home directory */

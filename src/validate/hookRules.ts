@@ -3,9 +3,9 @@ import { errorMessage } from '../util/errorMessage.js';
 import { forbiddenVariables } from '../run/hookEnvironment.js';
 import { SCALAR_FIELDS } from '../config/settings/settingsKeys.js';
 import { nearestName } from '../util/suggestName.js';
-import { unicodeName } from './readCommand.js';
+import { unicodeName } from '../shell/parseCommand.js';
 import { dialects } from '../dialects/dialects.js';
-import { requireNoReferences } from '../dialects/foreignKeys.js';
+import { requireNoReferences } from '../fleet/httpHook.js';
 import { events } from '../protocol/events.js';
 import { readDisabled, type PlacedHook } from '../hooks/disabledHooks.js';
 import { commandLine } from '../protocol/identity.js';
@@ -105,6 +105,20 @@ export function remoteAddress({ hook, group, raw }: HookSite): string | undefine
 function isOfLoader({ hooks }: HookSite['raw']): boolean {
   const [hook]: readonly unknown[] = Array.isArray(hooks) ? hooks : [];
   return isRecord(hook) && hook['type'] === 'http';
+}
+
+export function expressionInvalid(
+  { hook: { expr } }: HookSite,
+  { expressions }: Checked,
+): string | undefined {
+  if (expr === undefined || !expressions) return undefined;
+  if (expressions instanceof Error) return expressions.message;
+  try {
+    expressions.compile(expr);
+    return undefined;
+  } catch (error) {
+    return errorMessage(error);
+  }
 }
 
 export function timeoutTooLong({ hook, group }: HookSite): string | undefined {

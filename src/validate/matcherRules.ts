@@ -1,9 +1,10 @@
+import { dialectOfMatcher } from '../hooks/foreignKeys.js';
 import { testMatcher } from '../../middleware/planner.js';
 import { findUnmatchableNames, matchesGroup } from './matching.js';
 import type { MatcherReading } from '../dialects/dialect.js';
 import { suggestName } from '../util/suggestName.js';
 import { theirToolNames } from '../dialects/translate.js';
-import { dialects, readMatcher, dialectOfMatcher } from '../dialects/dialects.js';
+import { dialects, readMatcher } from '../dialects/dialects.js';
 import { events } from '../protocol/events.js';
 import { isExpression, MAX_EXPRESSION_LENGTH } from '../util/limitedRegExp.js';
 import { referenceToolNames } from '../agent/tools/toolNames.js';

@@ -1,6 +1,5 @@
 import {
   forEachChild,
-  parse,
   type Command,
   type ParsedScript,
   type SyntaxNode,
@@ -8,6 +7,7 @@ import {
   type WordPart,
 } from 'unbash';
 import { expandCommand, expandWord, referenceValues, scopeOf } from '../shell/expandCommand.js';
+import { parseCommand, UnclearCommand } from '../shell/parseCommand.js';
 
 /** A hook's command as it was written: for a shell, or a program with its arguments. */
 export interface WrittenCommand {
@@ -47,7 +47,7 @@ export function readHook(
     return { programs: [words], singleQuoted: [] };
   }
   try {
-    const script = parseWhole(expandCommand(command, scope));
+    const script = parseCommand(expandCommand(command, scope), MAX_LENGTH, 'refused');
     const values = new Map(Object.entries(references));
     return {
       programs: firstPipeline(script).flatMap((node) =>
@@ -56,35 +56,13 @@ export function readHook(
       singleQuoted: findSingleQuoted(script),
     };
   } catch (error) {
-    const unknown = error instanceof Unknown ? error.message : 'cannot be read';
+    const unknown = error instanceof UnclearCommand ? error.message : 'cannot be read';
     return { programs: [], singleQuoted: [], unknown };
   }
 }
 
 /** Characters: longer commands are not read. */
 const MAX_LENGTH = 8 * 1024;
-
-/** The parser's time grows with their square. */
-const MAX_HERE_DOCUMENTS = 20;
-
-/** Control characters, and blanks that are none for a shell. */
-const ODD_CHARACTER = /[^\P{Cc}\t\n]|[^\P{White_Space} \t\n]|\p{Cf}|\p{Cs}/u;
-
-class Unknown extends Error {}
-
-function parseWhole(command: string): ParsedScript {
-  if (command.length > MAX_LENGTH) throw new Unknown(`is longer than ${MAX_LENGTH} characters`);
-  if (command.split('<<').length > MAX_HERE_DOCUMENTS) throw new Unknown('has many here-documents');
-  if (command.endsWith('\\')) throw new Unknown('ends with a backslash');
-  const odd = ODD_CHARACTER.exec(command)?.[0];
-  if (odd !== undefined) {
-    throw new Unknown(`holds the character ${unicodeName(odd)}, which shells read differently`);
-  }
-  const script = parse(command);
-  const [error] = script.errors ?? [];
-  if (error) throw new Unknown(`is not a complete command (${error.message})`);
-  return script;
-}
 
 function firstPipeline({ commands: [first] }: ParsedScript) {
   const list = first?.command.type === 'AndOr' ? first.command.commands[0] : first?.command;
@@ -153,9 +131,4 @@ function findSingleQuoted(script: ParsedScript): string[] {
   const nodes: SyntaxNode[] = [script];
   for (const node of nodes) forEachChild(node, (child) => nodes.push(child));
   return nodes.flatMap((node) => (node.type === 'SingleQuoted' ? [node.value] : []));
-}
-
-/** A character that a message cannot show as it is, such as `U+202E`. */
-export function unicodeName(character: string): string {
-  return `U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;
 }

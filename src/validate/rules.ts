@@ -21,6 +21,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   'matcher-unanchored': eachMatcher('warning', matcher.matcherUnanchored),
   'plugin-type': eachHook('error', 'type', hook.pluginType),
   'remote-address': eachHook('error', 'url', hook.remoteAddress),
+  'expression-invalid': eachHook('error', 'expr', hook.expressionInvalid),
   'fleet-address': { severity: 'error', check: fleet.fleetAddress },
   'fleet-record': { severity: 'warning', check: fleet.fleetRecord },
   'command-not-understood': eachHook('warning', 'command', command.commandNotUnderstood),

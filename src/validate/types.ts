@@ -2,6 +2,7 @@ import type { Settings } from '../config/settings/settingsKeys.js';
 import type { FileProblem, SettingsFile } from '../util/fileProblem.js';
 import type { JsonDocument } from '../util/jsonDocument.js';
 import type { Path } from '../util/checks.js';
+import type { Expressions } from '../rules/expression.js';
 import type { CommandHookConfig, HookDefinition, HookEventName } from '../protocol/types.js';
 
 /** After an `error`, something that was written does not run as it was meant. */
@@ -54,6 +55,8 @@ export interface Checked {
   readonly settings: Settings;
   /** Absolute path of the project, in which hooks run. */
   readonly workingDir: string;
+  /** What reads the expressions of rules, or why there is nothing that does. */
+  readonly expressions?: Expressions | Error | undefined;
 }
 
 export interface Slip {

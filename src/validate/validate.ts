@@ -8,6 +8,7 @@ import { readLayer } from '../config/settings/settingsLayer.js';
 import { loaderSeverities, rules } from './rules.js';
 import { parseHookDefinitions } from '../hooks/hookSettings.js';
 import { isHookEventName } from '../protocol/events.js';
+import { loadExpressions } from '../rules/expression.js';
 import { commandKey } from '../run/sameCommand.js';
 import { isRecord } from '../util/records.js';
 import type { Checked, CheckedFile, Finding, GroupSite, HookSite } from './types.js';
@@ -39,7 +40,11 @@ export async function validateFiles(
   const opened = [...sources.map((source) => openFile(source)), ...ofExtensions];
   const files = (await Promise.all(opened)).flatMap((file) => file ?? []);
   const groups = files.flatMap(findGroups);
-  const checked = { files, groups, hooks: groups.flatMap(findHooks), settings, workingDir };
+  const hooks = groups.flatMap(findHooks);
+  const expressions = hooks.some(({ hook }) => hook.expr !== undefined)
+    ? await loadExpressions().catch((error: Error) => error)
+    : undefined;
+  const checked = { files, groups, hooks, settings, workingDir, expressions };
   const findings = [...problems, ...extensions.problems].map(toFinding);
   findings.push(...applyRules(checked));
   const order = [...sources, ...files.map(({ source }) => source)].map(({ file }) => file);

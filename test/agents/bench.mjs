@@ -2,18 +2,23 @@
 // in turns: without hooks, with hooks of their own, and with hookstack. Prints each time, and what it is to a run without
 // hookstack: what counts is that ratio, as the machine decides the rest.
 import { parseArgs } from 'node:util';
-import { INSTALLED, Stage } from './stage.mjs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { load } from './load.mjs';
+import { withAgents } from './path.mjs';
+
+process.env.PATH = withAgents();
+const { Stage } = await load('src/cli/doctor/live/stage.ts');
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { rounds: { type: 'string', default: '5' } },
 });
 const rounds = Number(values.rounds);
-const agents = positionals.length > 0 ? positionals : INSTALLED;
-if (INSTALLED.length === 0) {
-  console.error('There are no agents here: npm run install:agents');
-  process.exit(1);
-}
+const agents = positionals.length > 0 ? positionals : ['claude', 'gemini'];
 
 const CALLS = 20;
 const SILENT = 'cat >/dev/null';
@@ -31,7 +36,38 @@ const OWN = {
   gemini: (hook) => ({ BeforeTool: [{ hooks: [hook] }], AfterTool: [{ hooks: [hook] }] }),
 };
 
-const SHELL = { claude: 'Bash', gemini: 'run_shell_command' };
+const cache = mkdtempSync(path.join(tmpdir(), 'hookstack-cache-'));
+
+async function stageOf(agent, { settings, own }) {
+  const stage = await Stage.open(agent, cache);
+  if (own) {
+    stage.write(stage.project, `.${agent}/settings.json`, { hooks: OWN[agent](own) });
+  }
+  if (settings) {
+    stage.write(stage.home, '.llxprt/settings.json', settings);
+    await stage.hookstack('install', '--into', agent);
+  }
+  return stage;
+}
+
+/** Answers all events itself from now on, in the place of hookstack's process that stays, and looks at none. */
+async function answerAtOnce(stage, agent) {
+  const options = { cwd: stage.project, env: stage.env, encoding: 'utf8', input: '{}' };
+  let socket;
+  // The first event starts the process that listens there.
+  for (let tries = 0; tries < 100 && socket === undefined; tries += 1) {
+    const { status, stdout } = spawnSync('hookstack-hook', ['status'], options);
+    if (status === 0) ({ socket } = JSON.parse(stdout));
+    else spawnSync('hookstack-hook', [agent], options);
+  }
+  await stage.hookstack('resident', 'stop');
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    client.on('error', () => client.destroy());
+    client.resume().on('end', () => client.end('=0 3 0\n{}\n'));
+  });
+  await new Promise((resolve) => server.listen(socket, resolve));
+  return server;
+}
 
 /** What is compared: `to` is the row that a ratio is to, and `goal` what it may be. */
 const ROWS = [
@@ -86,19 +122,22 @@ const ROWS = [
 
 for (const agent of agents) {
   const rows = ROWS.map((row) => ({ ...row, times: [], stage: undefined }));
-  for (const row of rows)
-    row.stage = new Stage(agent, { settings: row.settings, own: row.own && OWN[agent](row.own) });
-  for (const { stage, answersAtOnce } of rows) if (answersAtOnce) await stage.answerAtOnce();
+  const servers = [];
+  for (const row of rows) row.stage = await stageOf(agent, row);
+  for (const { stage, answersAtOnce } of rows) {
+    if (answersAtOnce) servers.push(await answerAtOnce(stage, agent));
+  }
   // Never the same twice: Gemini CLI takes that for a loop.
   const steps = Array.from({ length: CALLS }, (_, number) => [
-    { name: SHELL[agent], input: { command: `true ${number}` } },
+    rows[0].stage.program.shell(`echo MARK-$((${number} + 1000))`),
   ]);
   for (let round = 0; round <= rounds; round += 1) {
     for (const row of rows) {
-      const { ms, code, results, err } = await row.stage.run(steps, row.env);
-      if (code !== 0 || results.length !== CALLS || results.some(({ isError }) => isError)) {
+      const { ms, exitCode, requests, err } = await row.stage.run(steps, { env: row.env });
+      const results = JSON.stringify(requests.at(-1)?.body).match(/MARK-1\d{3}/gu) ?? [];
+      if (exitCode !== 0 || new Set(results).size !== CALLS) {
         throw new Error(
-          `${agent}, ${row.name}: exit code ${code}, ${results.length} results\n${err}`,
+          `${agent}, ${row.name}: exit code ${exitCode}, ${results.length} results\n${err}`,
         );
       }
       // The first one fills caches.
@@ -106,8 +145,10 @@ for (const agent of agents) {
     }
   }
   print(agent, rows);
-  for (const { stage } of rows) stage.remove();
+  for (const server of servers) server.close();
+  for (const { stage } of rows) await stage.remove();
 }
+rmSync(cache, { recursive: true, force: true });
 
 function print(agent, rows) {
   console.log(`\n## ${agent}, ${CALLS} calls, ${rounds} rounds: median (least), in s\n`);

@@ -19,16 +19,19 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'confirmation-bus': names('protocol util'),
   'context.ts': names('protocol tools util'),
   dialects: names('protocol tools util'),
+  rules: names('dialects protocol shell tools util'),
   run: names('dialects process protocol shell util'),
   trace: names('compose.ts context.ts protocol run tools util'),
-  fleet: names('dialects process protocol run shell trace util'),
+  fleet: names('process protocol run shell trace util'),
   'fleet.ts': names('fleet'),
   'stack.ts': names('compose.ts context.ts middlewareGuard.ts protocol trace util'),
   approvals: names('confirmation-bus protocol trace util'),
   middleware: names(
-    'approvals compose.ts context.ts dialects fleet process protocol run tools trace util',
+    'approvals compose.ts context.ts dialects fleet process protocol rules run tools trace util',
   ),
-  hooks: names('confirmation-bus context.ts dialects fleet middleware protocol run stack.ts util'),
+  hooks: names(
+    'confirmation-bus context.ts dialects fleet middleware protocol rules run stack.ts util',
+  ),
   trust: names('hooks process protocol run shell util'),
   config: names(
     'approvals compose.ts confirmation-bus context.ts fleet hooks middleware protocol run stack.ts trust util',
@@ -43,10 +46,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ),
   hosts: names('config context.ts core dialects hooks protocol tools util'),
   validate: names(
-    'agent config dialects extensions fleet hooks middleware process protocol run shell util',
+    'agent config dialects extensions fleet hooks middleware process protocol rules run shell util',
   ),
   cli: names(
-    'agent approvals config confirmation-bus context.ts core dialects extensions fleet hooks middleware process protocol run tools trace trust util validate',
+    'agent approvals config confirmation-bus context.ts core dialects extensions fleet hooks middleware process protocol rules run tools trace trust util validate',
   ),
 };
 

@@ -6,36 +6,37 @@ import { findNodes, listFiles, readSource } from '../requirements/syntax.js';
  * what it buys.
  */
 const LINES: Readonly<Record<string, number>> = {
-  middleware: 2110,
-  'src/config': 1040,
+  middleware: 2230,
+  'src/config': 1050,
   'src/context.ts src/compose.ts src/stack.ts src/middlewareGuard.ts': 730,
-  'src/core': 1220,
-  'src/dialects': 2050,
-  'src/hooks': 2320,
+  'src/core': 1400,
+  'src/dialects': 3200,
+  'src/hooks': 2630,
   'src/process': 3800,
-  'src/protocol': 2610,
+  'src/protocol': 2940,
+  'src/rules': 6190,
   'src/run': 1530,
-  'src/shell': 270,
-  'src/tools src/confirmation-bus': 220,
+  'src/shell': 340,
+  'src/tools src/confirmation-bus': 310,
   'src/trace': 1100,
-  'src/trust': 1810,
-  'src/util': 1820,
+  'src/trust': 1820,
+  'src/util': 1860,
 };
-const ALL = 22_600;
+const ALL = 31_080;
 
 /** The same for the rooms around the engine: adapters; of a fleet its servers, its record, and who asks. */
 const AROUND: Readonly<Record<string, number>> = {
   'src/cli/collect': 390,
-  'src/cli/serve': 3470,
-  'src/fleet': 2730,
+  'src/cli/serve': 3480,
+  'src/fleet': 2800,
   'src/hosts': 4225,
 };
 
 /** The same for what people who write hooks look at them with. */
 const LOOKING: Readonly<Record<string, number>> = {
-  'src/cli/commands.ts src/cli/main.ts src/cli/program.ts src/cli/completion': 780,
+  'src/cli/commands.ts src/cli/main.ts src/cli/program.ts src/cli/completion': 810,
   'src/cli/explain src/cli/fire src/cli/list src/cli/stack src/cli/switch src/cli/trace': 1360,
-  'src/cli/shared': 3250,
+  'src/cli/shared': 3440,
   'src/cli/test src/cli/trust src/cli/validate': 1155,
   'src/validate': 1140,
 };
@@ -44,12 +45,13 @@ const LOOKING: Readonly<Record<string, number>> = {
 const OTHERS: Readonly<Record<string, number>> = {
   'src/agent': 2040,
   'src/approvals src/author src/extensions': 1370,
-  'src/cli/doctor src/cli/init src/cli/migrate src/cli/run': 2990,
-  'src/cli/hook src/cli/install src/cli/resident': 2080,
+  'src/cli/add': 1470,
+  'src/cli/doctor src/cli/init src/cli/migrate src/cli/run': 4950,
+  'src/cli/hook src/cli/install src/cli/resident': 3200,
   'src/cli/mcp': 2200,
   'src/author.ts src/fleet.ts src/index.ts src/debug-common.d.ts src/koa-compose.d.ts src/raw.d.ts src/sdk.d.ts': 430,
 };
-const WHOLE = 52_090;
+const WHOLE = 65_460;
 
 const filesOf = (room: string): string[] =>
   listFiles(...room.split(' ').map((part) => (part.endsWith('.ts') ? part : `${part}/**/*.ts`)));

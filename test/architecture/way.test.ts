@@ -20,8 +20,8 @@ describe('the way of a call through the sources', () => {
   it('grows for a reason only, for a tool call with a BeforeTool and an AfterTool hook', async () => {
     const { rows, files, functions, lines } = await measure('tool');
     expect(files).toBeLessThanOrEqual(27);
-    expect(functions).toBeLessThanOrEqual(150);
-    expect(lines).toBeLessThanOrEqual(1357);
+    expect(functions).toBeLessThanOrEqual(152);
+    expect(lines).toBeLessThanOrEqual(1370);
     const page = readFileSync(path.join(import.meta.dirname, '../../docs/architecture.md'), 'utf8');
     const [, told = ''] = page.split(/<!-- way of one tool call: (?:begin|end) -->/);
     const names = Array.from(told.matchAll(/`([^`]+)`/g), ([, file]) => file);

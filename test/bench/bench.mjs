@@ -1,7 +1,8 @@
-// node test/bench/bench.mjs [events] [turns] [fleet] [--quick] [--json FILE] [--plots DIRECTORY]: measures the built
-// package (dist) against @google/gemini-cli-core, which it installs here at the first run, and prints the result as
-// Markdown: of single events, of whole turns, of questions to policy servers (against bare servers, without the peer), or
-// of all. Needs bash, jq, python3, nats-server, 5 GiB of memory, and a machine that has nothing else to do.
+// node test/bench/bench.mjs [events] [turns] [fleet] [rules] [--quick] [--json FILE] [--plots DIRECTORY]: measures the
+// built package (dist) against @google/gemini-cli-core, which it installs here at the first run, and prints the result as
+// Markdown: of single events, of whole turns, of questions to policy servers (against bare servers, without the peer), of
+// rules (against the engine of Cedar), or of all. Needs bash, jq, python3, nats-server, 5 GiB of memory, and a machine that
+// has nothing else to do.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -16,6 +17,7 @@ import { measureKeptMemory } from './keptMemory.mjs';
 import { measureMcpProxy } from './mcpProxy.mjs';
 import { measureLatencyByMemory } from './latencyByMemory.mjs';
 import { drawLatency } from './plot.mjs';
+import { measureRules } from './rules.mjs';
 import { describeMachine, formatResult, meetsGoal, reportStep } from './report.mjs';
 import {
   BY_MEMORY,
@@ -45,6 +47,10 @@ const PARTS = {
   fleet: {
     measure: (onProgress) => measureFleet(rounds, onProgress),
     findPeer: () => `bare servers of Node and ${brokerVersion()}`,
+  },
+  rules: {
+    measure: (onProgress) => measureRules(rounds, onProgress),
+    findPeer: () => installPeer('@cedar-policy/cedar-wasm'),
   },
 };
 

@@ -7,23 +7,24 @@ const PEER = '@google/gemini-cli-core';
 /**
  * Installs what the package is measured against, in this directory, unless it is there.
  *
+ * @param {string} [peer] one of these packages
  * @returns {string} its name and version
  * @throws Error when npm fails
  */
-export function installPeer() {
-  const wanted = readJson('package.json').dependencies[PEER];
-  if (installedVersion() === wanted) return `${PEER} ${wanted}`;
-  console.error(`Installing ${PEER} ${wanted} for the benchmark …`);
+export function installPeer(peer = PEER) {
+  const wanted = readJson('package.json').dependencies[peer];
+  if (installedVersion(peer) === wanted) return `${peer} ${wanted}`;
+  console.error(`Installing ${peer} ${wanted} for the benchmark …`);
   execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
     cwd: fileURLToPath(new URL('.', import.meta.url)),
     stdio: ['ignore', 2, 2],
   });
-  return `${PEER} ${wanted}`;
+  return `${peer} ${wanted}`;
 }
 
-function installedVersion() {
+function installedVersion(peer) {
   try {
-    return readJson(`node_modules/${PEER}/package.json`).version;
+    return readJson(`node_modules/${peer}/package.json`).version;
   } catch {
     return undefined;
   }

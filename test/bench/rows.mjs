@@ -244,6 +244,47 @@ export const PERSISTENT = [
   },
 ];
 
+/** To the engine of Cedar, which is to be as slow at least. */
+function rule(scenario) {
+  return { scenario, against: { host: 'cedar', scenario }, goal: 1, ...MANY };
+}
+
+/** @type {readonly Contest[]} */
+export const RULES = [
+  { title: '10 rules for commands, a file is read', ...rule('rulesOfOthers') },
+  { title: '10 rules for commands, none matches', ...rule('rulesOfCommands') },
+  { title: '10 rules for paths, none matches', ...rule('rulesOfPaths') },
+  { title: 'one of 10 rules denies a command', ...rule('ruleDenies'), goalAmount: 0.03 },
+  { title: '1,000 rules, none matches a command', ...rule('thousandRules'), goalAmount: 0.5 },
+];
+
+/** An expression may take for ever, and most of its time is the limit. @type {Contest} */
+export const EXPRESSIONS = {
+  ...rule('rulesOfExpressions'),
+  title: '10 rules with an expression, none holds',
+  goal: undefined,
+};
+
+/**
+ * What they add to an event for which nothing is configured. Links may change at any time, so that the system has to be
+ * asked where a path leads.
+ *
+ * @type {readonly Contest[]}
+ */
+export const ADDED_BY_RULES = [
+  ...RULES.slice(0, 3).map(({ title, scenario }) => added(title, { scenario })),
+  added(RULES[2].title, { scenario: 'rulesOfPaths', over: 'askedForPath' }, ' and one `realpath`'),
+];
+
+function added(title, compared, more = '') {
+  return {
+    title: `${title}: what they add to an event${more}`,
+    goalAmount: 0.002,
+    ...compared,
+    ...MANY,
+  };
+}
+
 /** One question after the other to a policy server, in hosts of `fleet/asker.mjs`. */
 function question(scenario, bare) {
   const against = { host: 'asker', scenario: bare };

@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
+import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { builtEntry, CHECKOUT } from './builds.mjs';
 import { PYTHON } from './python.mjs';
+import { OF_COMMANDS, OF_EXPRESSIONS, OF_PATHS, ruleScenario, THOUSAND } from './ruleSets.mjs';
 
 /**
  * What is fired, with which hooks, and what must come of it. The same on both sides.
  *
  * @typedef {object} Scenario
  * @property {object} hooks as under the `hooks` key of settings.json
+ * @property {string} [policies] the same for `subjects/cedar.mjs`
  * @property {boolean} [enableHooks] of the package alone
  * @property {number} [inProcess] functions around a tool call that run in the host itself
  * @property {(subject: import('./subjects/hookstack.mjs').Subject) => Promise<unknown>} fire fires one event
@@ -68,6 +71,7 @@ export function listScenarios(checkout = CHECKOUT) {
   const withPipes = `jq -r .tool_name | grep -qx read_file && printf '{"decision":"allow","reason":"hook 1"}'`;
   return {
     noneConfigured: { hooks: {}, fire: fireBeforeTool, check: ranNothing },
+    askedForPath: { hooks: {}, fire: askForPath(), check: ranNothing },
     noneConfiguredTrigger: { hooks: {}, fire: fireTrigger, check: saidNothing },
     noneMatches: {
       hooks: {
@@ -196,6 +200,36 @@ export function listScenarios(checkout = CHECKOUT) {
       fire: fireSameConversation(),
       check: ranNothing,
     },
+    rulesOfOthers: {
+      ...ruleScenario(OF_COMMANDS),
+      fire: fireBeforeTool,
+      check: ranNothing,
+    },
+    rulesOfCommands: {
+      ...ruleScenario(OF_COMMANDS),
+      fire: fireCommand('npm run build -- --watch'),
+      check: ranNothing,
+    },
+    rulesOfPaths: {
+      ...ruleScenario(OF_PATHS),
+      fire: fireBeforeTool,
+      check: ranNothing,
+    },
+    rulesOfExpressions: {
+      ...ruleScenario(OF_EXPRESSIONS),
+      fire: fireCommand('npm run build -- --watch'),
+      check: ranNothing,
+    },
+    ruleDenies: {
+      ...ruleScenario(OF_COMMANDS),
+      fire: fireCommand('git push origin main --force'),
+      check: denied,
+    },
+    thousandRules: {
+      ...ruleScenario(THOUSAND),
+      fire: fireCommand('npm run build -- --watch'),
+      check: ranNothing,
+    },
     largeResults: {
       hooks: { AfterTool: [group([`${countBytes} 1`])] },
       fire: fireLargeResult(),
@@ -284,6 +318,19 @@ function fireBeforeTool({ handler }) {
   return handler.fireBeforeToolEvent('read_file', TOOL_INPUT);
 }
 
+/** With the system asked where the path leads, as rules for paths have to do. */
+function askForPath() {
+  const file = path.resolve(TOOL_INPUT.file_path);
+  return (subject) => {
+    realpathSync.native(file);
+    return fireBeforeTool(subject);
+  };
+}
+
+function fireCommand(command) {
+  return ({ handler }) => handler.fireBeforeToolEvent('run_shell_command', { command });
+}
+
 function fireTrigger({ fireBeforeToolTrigger }) {
   return fireBeforeToolTrigger('read_file', TOOL_INPUT);
 }
@@ -362,6 +409,13 @@ function createText(index, bytes) {
 
 function ranNothing({ success, allOutputs, errors }) {
   assert.deepEqual({ success, allOutputs, errors }, { success: true, allOutputs: [], errors: [] });
+}
+
+function denied({ allOutputs }) {
+  assert.deepEqual(
+    allOutputs.map(({ decision }) => decision),
+    ['deny'],
+  );
 }
 
 function saidNothing(output) {

@@ -8,7 +8,7 @@ import { Cli, group, MAIN } from './helpers.js';
 const cli = new Cli();
 
 const commands =
-  'init run fire test explain doctor validate list enable disable stack trace trust untrust mcp migrate install hook resident serve collect completion';
+  'add init run fire test explain doctor validate list enable disable stack trace trust untrust mcp migrate install hook resident serve collect completion';
 
 async function scriptFor(shell: string): Promise<string> {
   const { exitCode, stdout, stderr } = await cli.run(['completion', shell]);

@@ -385,3 +385,28 @@ it('says how long an agent waits for an event, by the process that stays and by 
   expect(off.stdout).toMatch(/an event takes \d+ ms by one of its own, as no process that stays/u);
   expect((await cli.runProgram(['resident', 'stop'])).exitCode).toBe(0);
 });
+
+it('sees agents whose hooks are programs or modules, and what they cannot start', async () => {
+  for (const agent of ['cline', 'opencode']) await cli.run(['install', '--into', agent]);
+  const { stdout } = await cli.run(['doctor', '--json']);
+  expect(JSON.parse(stdout)).toMatchObject({
+    agents: ['cline', 'opencode'].map((agent) => ({ agent, missing: 'hookstack-hook' })),
+  });
+  expect((await cli.run(['doctor'])).stdout).toContain(
+    'opencode runs no tools, as hookstack-hook is not on the search path',
+  );
+  await cli.write('.clinerules/hooks/PreToolUse', '#!/bin/sh\nexec mine\n');
+  for (const agent of ['cline', 'opencode']) await cli.run(['install', '--undo', '--into', agent]);
+  expect(JSON.parse((await cli.run(['doctor', '--json'])).stdout)).toMatchObject({ agents: [] });
+});
+
+describe('doctor --live', () => {
+  it.each([
+    { agent: 'vscode', says: 'it is an editor' },
+    { agent: 'codex', says: 'codex is not on the search path' },
+  ])('says why $agent cannot be tried', async ({ agent, says }) => {
+    const ran = await cli.run(['doctor', '--live', agent], { env: { PATH: '/nowhere' } });
+    expect(ran.exitCode).toBe(2);
+    expect(ran.stderr).toContain(says);
+  });
+});

@@ -91,6 +91,7 @@ describe('the verdict of fire', () => {
           output,
           error: null,
           why: null,
+          matched: null,
         },
       ],
     });

@@ -270,6 +270,13 @@ describe('the result of a tool of Claude Code', () => {
     expect(json).toEqual(specific('PostToolUse', { updatedToolOutput }));
   });
 
+  it('is replaced by hooks of our own format, in the form that it has', async () => {
+    await haveHook(cli);
+    const said = { hookSpecificOutput: { tool_response: { llmContent: 'clean' } } };
+    const { json } = await send(cli, 'claude', result, said);
+    expect(json).toMatchObject({ hookSpecificOutput: { updatedToolOutput: { stdout: 'clean' } } });
+  });
+
   it('is not read where it cannot be replaced', async () => {
     await haveForeignHook(cli, 'claude', 'PostToolUse');
     const edit = { ...result, tool_name: 'Edit', tool_response: { filePath: '/a' } };

@@ -42,7 +42,14 @@ const NOBODY = { systemMessage: expect.stringContaining('nobody can be asked') a
 
 /** What Gemini CLI is answered, by event and by what hooks say; where nothing stands, `{}`. */
 const ANSWERS: Readonly<Record<string, Partial<Record<Saying, object>>>> = {
-  BeforeTool: { block: DENIED, stop: STOPPED, ask: { decision: 'ask', reason: 'sure?' } },
+  BeforeTool: {
+    block: DENIED,
+    stop: STOPPED,
+    ask: {
+      decision: 'deny',
+      reason: expect.stringMatching(/^sure\? .*HOOKSTACK_PERSON=1/) as string,
+    },
+  },
   AfterTool: {
     block: specific('AfterTool', { additionalContext: 'no' }),
     stop: STOP,
@@ -69,6 +76,16 @@ describe.each(Object.entries(EVENTS))('%s of Gemini CLI', (event, fields) => {
     expect(json).toEqual(ANSWERS[event]?.[saying] ?? {});
     expect(exitCode).toBe(0);
   });
+});
+
+it('has a question put to whoever says that somebody is there, but not in a build', async () => {
+  await haveHook(cli);
+  const sent = { hook_event_name: 'BeforeTool', ...tool };
+  const asked = (env: NodeJS.ProcessEnv) => send(cli, 'gemini', sent, SAID.ask, env);
+  const { json } = await asked({ HOOKSTACK_PERSON: '1' });
+  expect(json).toEqual({ decision: 'ask', reason: 'sure?' });
+  const build = await asked({ HOOKSTACK_PERSON: '1', CI: 'true' });
+  expect(build.json).toMatchObject({ decision: 'deny' });
 });
 
 it('has all events of Gemini CLI in its table', () => {

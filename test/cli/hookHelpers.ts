@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { answerEvent } from '../../src/cli/hook/answerEvent.js';
-import { parseInput, projectDirectory, readEvent } from '../../src/cli/hook/event.js';
+import { parseInput, projectDirectory, readEvent, senderOf } from '../../src/cli/hook/event.js';
 import { openWorkspace } from '../../src/cli/shared/workspace.js';
 import { onBehalfOf } from '../../src/util/requester.js';
+import type { DialectName } from '../../src/protocol/types.js';
 import type { Cli } from './helpers.js';
 
 /** Answers every event with what the test has written to `said.json`, and keeps what it read. */
@@ -45,12 +46,10 @@ export async function haveForeignHook(cli: Cli, dialect: string, event: string):
   await cli.userSettings({ [event]: [{ dialect, hooks }] } as never);
 }
 
-type Agent = 'claude' | 'gemini';
-
 /** Sends an event to `hookstack hook` as an agent does, to a process of its own. */
 export async function sendToProgram(
   cli: Cli,
-  agent: Agent,
+  agent: DialectName,
   event: object | string,
   said: object | string = {},
   env: NodeJS.ProcessEnv = {},
@@ -64,16 +63,28 @@ export async function sendToProgram(
 /** Has this process answer an event, by what answers in `hookstack hook` and in the process that stays. */
 export async function send(
   cli: Cli,
-  from: Agent,
+  from: DialectName,
   event: object | string,
   said: object | string = {},
+  env: NodeJS.ProcessEnv = {},
 ) {
-  const reading = parseInput(Buffer.from(await prepare(cli, event, said)));
+  return sendAsIs(cli, from, await prepare(cli, event, said), env);
+}
+
+/** The same, of what an agent sends as it stands. */
+export async function sendAsIs(
+  cli: Cli,
+  from: DialectName,
+  sent: string,
+  env: NodeJS.ProcessEnv = {},
+) {
+  const reading = parseInput(Buffer.from(sent));
   let stderr = '';
   const write = (text: string) => void (stderr += text);
-  const answer = await onBehalfOf({ env: cli.env, stderr: { write } }, () => {
-    const { directory, source } = projectDirectory({ from }, reading, cli.project);
-    const options = { from, cwd: directory, cwdSource: source };
+  const answer = await onBehalfOf({ env: { ...cli.env, ...env }, stderr: { write } }, () => {
+    const sender = senderOf({ from }, reading);
+    const { directory, source } = projectDirectory(sender, reading, cli.project);
+    const options = { ...sender, cwd: directory, cwdSource: source };
     return answerEvent(options, readEvent(options, reading), {
       signal: new AbortController().signal,
       passes: () => undefined,
@@ -84,7 +95,11 @@ export async function send(
   if ('blocked' in answer) {
     return { exitCode: 2, stderr: (stderr + answer.blocked).trimEnd(), json: undefined };
   }
-  return { exitCode: 0, stderr: stderr.trimEnd(), json: answer.json };
+  return {
+    exitCode: 0,
+    stderr: stderr.trimEnd(),
+    json: answer.out === '' ? {} : (JSON.parse(answer.out) as object),
+  };
 }
 
 /** @returns what the agent writes */

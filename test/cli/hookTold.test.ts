@@ -104,7 +104,7 @@ describe('when it matters', () => {
   it('a matcher that is no expression is told of at its event, once, and its guard is asked', async () => {
     const deny = group('echo no >&2; exit 2', { ...GUARD, matcher: '(' });
     await cli.userSettings({ BeforeTool: deny });
-    const { json } = await send(cli, 'claude', calling('Execute'));
+    const { json } = await send(cli, 'claude', calling('Launch'));
     expect(json).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
     expect(json).toMatchObject(containing("hooks.BeforeTool[0].matcher: '('"));
     expect(await told(read)).toBe('');
@@ -141,7 +141,7 @@ describe('when it matters', () => {
 describe('a tool that is not known, beside a guard of others', () => {
   beforeEach(() => cli.userSettings(guards('run_shell_command|write_file')));
 
-  it.each(['runTerminalCommand', 'Execute', 'MultiEdit', 'mcp__files__write'])(
+  it.each(['Launch', 'MultiEdit', 'mcp__files__write'])(
     'is told of once in a session: %s',
     async (tool) => {
       const text = await told(calling(tool));
@@ -158,6 +158,14 @@ describe('a tool that is not known, beside a guard of others', () => {
     async (tool) => expect(await told(calling(tool))).toBe(''),
   );
 
+  it('is not one that another agent has, which runs the same settings: its guard is asked', async () => {
+    expect(await told(calling('runTerminalCommand'))).toBe('');
+    await cli.userSettings({ BeforeTool: group('exit 2', { matcher: 'run_shell_command' }) });
+    expect((await send(cli, 'claude', calling('runTerminalCommand'))).json).toMatchObject({
+      hookSpecificOutput: { permissionDecision: 'deny' },
+    });
+  });
+
   it('is told of in Gemini CLI', async () => {
     const call = { ...calling('new_shell'), hook_event_name: 'BeforeTool' };
     expect(await told(call, 'gemini')).toContain('new_shell');
@@ -172,26 +180,26 @@ describe('a tool that is not known, beside a guard of others', () => {
     [
       'a matcher names it',
       {
-        BeforeTool: [...guards('write_file').BeforeTool, ...group('true', { matcher: 'Execute' })],
+        BeforeTool: [...guards('write_file').BeforeTool, ...group('true', { matcher: 'Launch' })],
       },
     ],
     ['no guard is there', { BeforeTool: group('true', { matcher: 'write_file' }) }],
   ])('is not told of where %s', async (_, hooks) => {
     await cli.userSettings(hooks);
-    expect(await told(calling('Execute'))).toBe('');
+    expect(await told(calling('Launch'))).toBe('');
   });
 
   it('is not told of where its agent asks for permission, which our hooks are not asked about', async () => {
     await cli.userSettings({
       BeforeTool: [...guards('').BeforeTool, ...guards('write_file').BeforeTool],
     });
-    expect(await told({ ...calling('Execute'), hook_event_name: 'PermissionRequest' })).toBe('');
+    expect(await told({ ...calling('Launch'), hook_event_name: 'PermissionRequest' })).toBe('');
   });
 
   it('is told of where a hook that is no guard looks at all tools', async () => {
     const all = [...group('true'), ...group('true', { matcher: '.*' })];
     await cli.userSettings({ BeforeTool: [...guards('write_file').BeforeTool, ...all] });
-    expect(await told(calling('Execute'))).toContain('Execute');
+    expect(await told(calling('Launch'))).toContain('Launch');
   });
 });
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { receivableEvents } from '../../src/dialects/reverse.js';
@@ -16,9 +16,10 @@ describe('install', () => {
   it('has Claude Code run all hooks, at every event that is one of ours', async () => {
     const { exitCode, stdout } = await cli.run(['install', '--into', 'claude']);
     expect(exitCode).toBe(0);
-    expect(stdout).toContain('Claude Code runs all hooks of the project, at 11 events');
+    expect(stdout).toContain('Claude Code runs all hooks of the project, at 12 events');
     const { hooks } = await settings();
-    expect(Object.keys(hooks).toSorted()).toEqual([...receivableEvents('claude')].toSorted());
+    const events = [...receivableEvents('claude'), 'PostToolBatch'];
+    expect(Object.keys(hooks).toSorted()).toEqual(events.toSorted());
     for (const groups of Object.values(hooks)) expect(groups).toEqual([{ hooks: [OWN] }]);
   });
 
@@ -47,7 +48,7 @@ describe('install', () => {
     const text = await cli.read('.claude/settings.json');
     for (const line of before.split('\n').slice(1, 3)) expect(text).toContain(line);
     expect(text).toContain('// mine');
-    expect(text.match(/hookstack-hook claude/gu)).toHaveLength(11);
+    expect(text.match(/hookstack-hook claude/gu)).toHaveLength(12);
     const again = await cli.run(['install', '--into', 'claude']);
     expect(again.stdout).toContain('nothing to do');
     expect(await cli.read('.claude/settings.json')).toBe(text);
@@ -113,7 +114,7 @@ describe('install', () => {
     await cli.run(['install', '--into', 'claude']);
     await cli.run(['install', '--into', 'claude', '--strict']);
     const text = await cli.read('.claude/settings.json');
-    expect(text.split(strict)).toHaveLength(12);
+    expect(text.split(strict)).toHaveLength(13);
     const { stdout, stderr } = await cli.run(['install', '--into', 'claude']);
     expect(stdout).toContain('nothing to do');
     expect(stderr).toContain('hookstack-hook is not on the search path');
@@ -124,7 +125,7 @@ describe('install', () => {
       hooks: { BeforeTool: [{ hooks: [{ command }] }] },
     });
     await cli.run(['install', '--into', 'claude', '--undo']);
-    expect(await cli.read('.claude/settings.json')).not.toContain('hookstack');
+    await expect(cli.read('.claude/settings.json')).rejects.toThrow('ENOENT');
   });
 
   it.each([
@@ -140,8 +141,12 @@ describe('install', () => {
     expect(stderr).toMatch(/so that .* does not run them: .*settings.*json/u);
   });
 
-  it('leaves an empty object with --undo of a file that held nothing else', async () => {
+  it('leaves nothing with --undo of a file that it made, and an empty object where that is not known', async () => {
     await cli.run(['install', '--into', 'claude']);
+    await cli.run(['install', '--into', 'claude', '--undo']);
+    await expect(cli.read('.claude/settings.json')).rejects.toThrow('ENOENT');
+    await cli.run(['install', '--into', 'claude']);
+    await rm(join(cli.home, '.llxprt'), { recursive: true });
     await cli.run(['install', '--into', 'claude', '--undo']);
     expect(await cli.read('.claude/settings.json')).toBe('{}\n');
   });
@@ -215,7 +220,9 @@ describe('install', () => {
   it('asks whose settings to write', async () => {
     const { exitCode, stderr } = await cli.run(['install']);
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('Say whose settings to write: hookstack install --into claude, or');
+    expect(stderr).toContain(
+      'Say whose settings to write: hookstack install --into AGENT (all, claude, gemini,',
+    );
   });
 
   it('leaves settings alone that cannot be read, and says where', async () => {

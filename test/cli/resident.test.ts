@@ -19,6 +19,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { dialects } from '../../src/dialects/dialects.js';
 import { Cli, CLIENT, group, MAIN, saying } from './helpers.js';
 
 const cli = new Cli();
@@ -102,16 +103,16 @@ interface Status {
   readonly socket: string;
 }
 
-async function look(): Promise<Status | undefined> {
-  const { exitCode, stdout } = await ask('status', '');
+async function look(env?: NodeJS.ProcessEnv): Promise<Status | undefined> {
+  const { exitCode, stdout } = await ask('status', '', env);
   return exitCode === 0 ? (JSON.parse(stdout) as Status) : undefined;
 }
 
 /** Starts it by an event, and waits until it answers. */
-async function haveResident(): Promise<Status> {
-  await ask('claude', event('true', { hook_event_name: 'Unknown' }));
+async function haveResident(env?: NodeJS.ProcessEnv): Promise<Status> {
+  await ask('claude', event('true', { hook_event_name: 'Unknown' }), env);
   return vi.waitFor(async () => {
-    const status = await look();
+    const status = await look(env);
     if (!status) throw new Error('not yet');
     return status;
   }, 10_000);
@@ -269,6 +270,15 @@ describe('what has changed counts at the next event', () => {
     await cli.run(['untrust']);
     expect((await askResident(event())).stdout).not.toContain('"deny"');
   });
+});
+
+it('knows an agent that runs the file of another one by its environment', async () => {
+  const context = saying({ hookSpecificOutput: { additionalContext: 'c' } });
+  await cli.userSettings({ AfterTool: group(context) });
+  await haveResident();
+  const sent = event('ls', { hook_event_name: 'PostToolUse', tool_result: 'x' });
+  const { stdout } = await askResident(sent, { COPILOT_CLI: '1' });
+  expect(JSON.parse(stdout)).toEqual({ additionalContext: 'c' });
 });
 
 describe('what cannot be answered there is answered by a process of its own', () => {
@@ -447,6 +457,15 @@ it('stays after an event', async () => {
   }
 });
 
+it('is found in a home whose path is as long as that of a socket may be', async () => {
+  const { socket } = await haveResident();
+  const HOME = join(cli.home, 'x'.repeat(105 - socket.length));
+  await mkdir(HOME);
+  const { pid, socket: longest } = await haveResident({ HOME });
+  end(pid);
+  expect(longest).toHaveLength(106);
+});
+
 describe('many at once', () => {
   it('have one resident, whoever starts it', async () => {
     await cli.userSettings({ BeforeTool: GUARD });
@@ -529,6 +548,13 @@ describe('where no process can be started that would ask', () => {
       exitCode: 2,
       stderr: expect.stringContaining('a guard is configured') as string,
     });
+  });
+
+  it('the project is looked for wherever an agent names it', async () => {
+    const source = await readFile(CLIENT, 'utf8');
+    const named = source.match(/\w+_PROJECT_DIR/gu);
+    const variables = Object.values(dialects).flatMap((spoken) => spoken.projectVariable ?? []);
+    expect(named?.toSorted()).toEqual(variables.toSorted());
   });
 
   it('the agent goes on, where none was', async () => {

@@ -15,7 +15,7 @@ import {
 import { textResponse } from '../../src/protocol/response.js';
 import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
 import { HookSystem } from '../../src/hooks/hookSystem.js';
-import type { HookDefinitions } from '../../src/protocol/types.js';
+import type { WrittenHooks } from '../../src/protocol/types.js';
 import { checkRegistration } from '../../src/stack.js';
 import { STAGES } from '../../src/protocol/stages.js';
 import { hook, saying } from '../helpers/hooks.js';
@@ -95,7 +95,7 @@ describe('getHookSystem', () => {
   ])('reads nothing before the first event%s', async (_, options) => {
     const told: string[] = [];
     class Watched extends Config {
-      override getHooks(): HookDefinitions {
+      override getHooks(): WrittenHooks {
         told.push('read');
         return super.getHooks();
       }

@@ -48,11 +48,8 @@ async function expectNoEffect(event: HookEventName, hook: HookScript) {
 }
 
 const forgedResponse = { llm_response: { text: 'forged' } };
-const forgedToolResponse = {
-  tool_response: { llmContent: 'forged', returnDisplay: 'forged' },
-  llmContent: 'forged',
-  returnDisplay: 'forged',
-};
+const forgedResult = { llmContent: 'forged', returnDisplay: 'forged' };
+const forgedToolResponse = { tool_response: forgedResult, ...forgedResult };
 const changedRequest = {
   llm_request: { messages: [{ role: 'user', content: 'forged' }], config: { temperature: 2 } },
 };
@@ -129,11 +126,57 @@ describe('AfterTool', () => {
       sandbox.says({ hookSpecificOutput: { ...changedInput, ...changedRequest } }),
     ));
 
-  it('cannot modify the output', () =>
+  it('cannot modify the output, but by a field that is there for it', () =>
     expectNoEffect(
       AfterTool,
-      sandbox.says({ hookSpecificOutput: { ...forgedToolResponse, ...forgedResponse } }),
+      sandbox.says({ hookSpecificOutput: { ...forgedResult, ...forgedResponse } }),
     ));
+
+  it.each<[string, unknown, { llmContent: string; returnDisplay: string }]>([
+    ['a text', '***', { llmContent: '***', returnDisplay: '***' }],
+    [
+      'what the model reads',
+      { llmContent: '***' },
+      { llmContent: '***', returnDisplay: 'Created note.txt' },
+    ],
+    [
+      'what the user reads',
+      { returnDisplay: '***' },
+      { llmContent: 'Created note.txt (12 bytes).', returnDisplay: '***' },
+    ],
+    [
+      'both, as it read them',
+      { llmContent: 'a', returnDisplay: 'b', metadata: { forged: true }, error: 'forged' },
+      { llmContent: 'a', returnDisplay: 'b' },
+    ],
+  ])('can replace the output: %s', async (_what, response, result) => {
+    const hook = sandbox.says({ hookSpecificOutput: { tool_response: response } });
+    const run = await runWriter({ AfterTool: atOnce(hook) });
+    expect(toolResponseIn(run)).toEqual({ output: result.llmContent });
+    expect(run.result.toolCalls[0]).toMatchObject({ status: 'success' });
+    expect(run.result.toolCalls[0]?.result).toEqual(result);
+  });
+
+  it('replaces in a chain what the hook before it left', async () => {
+    const first = sandbox.says({ hookSpecificOutput: { tool_response: { llmContent: 'one' } } });
+    const second = sandbox.says({
+      hookSpecificOutput: { tool_response: { returnDisplay: 'two' } },
+    });
+    const run = await runWriter({ AfterTool: inSequence(first, second) });
+    expect(second.inputs()[0]).toMatchObject({
+      tool_response: { llmContent: 'one', returnDisplay: 'Created note.txt' },
+    });
+    expect(run.result.toolCalls[0]?.result).toEqual({ llmContent: 'one', returnDisplay: 'two' });
+  });
+
+  it.each<[string, unknown]>([
+    ['a number', 7],
+    ['an object with nothing of it', { text: 'x' }],
+    ['a display that is no text', { returnDisplay: { a: 1 } }],
+    ['content that is a number', { llmContent: 7 }],
+  ])('is left as it is by what cannot be read: %s', (_what, response) =>
+    expectNoEffect(AfterTool, sandbox.says({ hookSpecificOutput: { tool_response: response } })),
+  );
 
   it('can hide the output from the user, and the model still reads it', async () => {
     const run = await runWriter({ AfterTool: atOnce(sandbox.says({ suppressOutput: true })) });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { receive } from '../../src/dialects/reverse.js';
-import type { Received } from '../../src/dialects/received.js';
+import type { Received } from '../../src/protocol/received.js';
 import { ToolCalls } from '../../src/hosts/claude/toolCalls.js';
 import { aiHooks, ToolRefusedError } from '../../src/hosts/ai.js';
 import type { ToolMiddleware } from '../../src/stack.js';

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { textInPlace } from '../../src/protocol/hookOutput.js';
 import { executeToolWithHooks, fireBeforeToolHook } from '../../src/core/coreToolHookTriggers.js';
 import { asHookContext } from '../../src/protocol/llmContent.js';
 import { HookEventName } from '../../src/protocol/types.js';
@@ -218,7 +219,11 @@ describe("a tool's result that a hook of another agent replaces", () => {
     const fired = await system
       ?.getEventHandler()
       .fireAfterToolEvent('mcp__vault__read', {}, result);
-    expect(fired?.finalOutput?.foreign?.toolOutput).toEqual({ text: '***', isDenial: false });
+    expect(fired?.finalOutput?.foreign?.toolOutput).toEqual({
+      llmContent: '***',
+      returnDisplay: '***',
+      isDenial: false,
+    });
   });
 
   it('is what later hooks of a chain read, and nothing else', async () => {
@@ -266,7 +271,7 @@ describe("a tool's result that a hook of another agent replaces", () => {
   });
 
   it('is not for hooks of our own format: a block adds to it, and the fields are nothing', async () => {
-    const fields = { toolOutput: { text: 'mine', isDenial: false } };
+    const fields = { toolOutput: textInPlace('mine') };
     const hooks = {
       AfterTool: [
         says(undefined, { decision: 'deny', reason: 'Careful.' }),

@@ -134,5 +134,5 @@ it("a project's extension does not bring back what the user's hook has hidden", 
     },
   );
   expect(fired?.results).toHaveLength(2);
-  expect(fired?.finalOutput?.foreign?.toolOutput?.text).toBe('***');
+  expect(fired?.finalOutput?.foreign?.toolOutput?.llmContent).toBe('***');
 });

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { deadlineOf } from '../../src/run/preparedInput.js';
+import { fireBeforeToolHook } from '../../src/core/coreToolHookTriggers.js';
 import { HookEventName } from '../../src/protocol/types.js';
 import { textsOf } from '../core/helpers/chats.js';
 import { callTools, reply } from '../core/helpers/modelAnswers.js';
@@ -72,7 +73,7 @@ describe('hooks for Claude Code', () => {
   });
 
   it.each<[string, object]>([
-    ['if', { command: DENY_BY_CODE, if: 'Bash(rm *)' }],
+    ['if', { command: DENY_BY_CODE, if: 'Agent(Explore)' }],
     ['shell', { command: 'exit 2', shell: 'powershell' }],
     ['headers', { type: 'http', url: 'http://localhost:9/hook', headers: ['a'] }],
     ['type', { type: 'prompt', prompt: 'Is this safe? $ARGUMENTS' }],
@@ -99,6 +100,51 @@ describe('hooks for Claude Code', () => {
     const hook = { type: 'http', onFailure: 'deny', ...keys };
     const run = await runWithHooks(sandbox, claude('PreToolUse', hook, 'Bash'), remove);
     expect(run.toolResponse).toEqual({ error: expect.stringMatching(why) });
+  });
+
+  // The table of Claude Code's documentation, and what its words mean for other tools.
+  it.each<[string, string, boolean]>([
+    ['Bash(git *)', 'FOO=bar git push', true],
+    ['Bash(git *)', 'npm test && git push', true],
+    ['Bash(rm *)', 'echo $(rm -rf /nowhere)', true],
+    ['Bash(rm *)', 'echo $(date)', false],
+    ['Bash(cat *)', 'echo before $(date) after', false],
+    ['Bash(git *)', '$TOOL git push', true],
+    ['Bash(git push*)', 'git push-all', true],
+    ['Bash(*kept*)', 'touch made; ls kept', true],
+    ['Bash(npm *)', 'touch made', false],
+    ['Edit(*.js)', 'touch made', false],
+  ])('with "if": %j runs for %j: %j', async (rule, command, runs) => {
+    // No guard: what cannot be told runs it, as there.
+    const hooks = claude('PreToolUse', { command: DENY_BY_CODE, if: rule }, 'Bash');
+    const { problems, config } = await openProject(sandbox, hooks);
+    expect(problems).toEqual([]);
+    const output = await fireBeforeToolHook(config, 'run_shell_command', { command });
+    expect(output?.decision).toBe(runs ? 'deny' : undefined);
+  });
+
+  // As seen in Claude Code 2.1.331: a rule of files is about tools for files, whatever else could do the same.
+  it.each<[string, string, object, boolean]>([
+    ['Edit(*.js)', 'replace', edit.args, true],
+    ['Edit(*.js)', 'run_shell_command', { command: 'echo > note.js' }, false],
+    ['Edit(*.js)', 'mcp__files__write', { path: 'note.js', content: '' }, false],
+    ['Read(*.env)', 'read_file', { absolute_path: '.env' }, true],
+    ['Read(*.env)', 'search_file_content', search.args, false],
+    ['Read(*.env)', 'run_shell_command', { command: 'cat .env' }, false],
+  ])('with "if": %j and no matcher, %s %j: %j', async (rule, tool, input, runs) => {
+    const hooks = claude('PreToolUse', { command: DENY_BY_CODE, if: rule });
+    const { problems, config } = await openProject(sandbox, hooks);
+    expect(problems).toEqual([]);
+    const output = await fireBeforeToolHook(config, tool, { ...input });
+    expect(output?.decision).toBe(runs ? 'deny' : undefined);
+  });
+
+  it('with "if" at an event without a tool is left out, as it never runs there', async () => {
+    const hooks = claude('UserPromptSubmit', { command: DENY_BY_CODE, if: 'Bash(rm *)' });
+    const { problems, config } = await openProject(sandbox, hooks);
+    expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining('is ignored')]);
+    await config.getHookSystem()?.initialize();
+    expect(config.getHookSystem()?.getAllHooks()).toEqual([]);
   });
 
   it('of the type "http" is a remote hook, with its token and its headers', async () => {

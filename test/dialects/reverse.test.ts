@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { textInPlace } from '../../src/protocol/hookOutput.js';
 import { dialects, eventWords, theirEventName } from '../../src/dialects/dialects.js';
+import { givenInput } from '../../src/dialects/inputs.js';
 import { receive, receivableEvents, reply, UnreadableEvent } from '../../src/dialects/reverse.js';
 import { ourArguments, receivedArguments } from '../../src/dialects/translate.js';
 import { DIALECT_NAMES, HookEventName, MOMENTS } from '../../src/protocol/types.js';
@@ -20,7 +22,7 @@ function resultOf(tool_name: string, tool_response: unknown) {
 
 function replacementOf(tool_name: string, tool_response: unknown) {
   const event = received('claude', 'PostToolUse', { tool_name, tool_input: {}, tool_response });
-  const output = { text: 'clean', isDenial: false };
+  const output = textInPlace('clean');
   const { hookSpecificOutput } = reply(event, { kind: 'none', output }).json;
   return (hookSpecificOutput as { updatedToolOutput: unknown }).updatedToolOutput;
 }
@@ -151,7 +153,7 @@ describe('what an agent tells its hooks, in our words', () => {
 /** What Claude Code is to run a tool with, once hooks have changed its arguments. */
 function changedInClaude(tool_name: string, tool_input: object, changed: Record<string, unknown>) {
   const call = received('claude', 'PreToolUse', { tool_name, tool_input });
-  return receivedArguments(dialects.claude, call, changed);
+  return receivedArguments(dialects.claude, call, givenInput(call), changed);
 }
 
 describe('arguments by the names of an agent', () => {
@@ -190,7 +192,7 @@ describe('arguments by the names of an agent', () => {
 describe('an answer that an agent understands', () => {
   it('never lets a replaced result through that cannot be replaced', () => {
     const edit = { tool_name: 'Edit', tool_input: {}, tool_response: { filePath: '/a' } };
-    const output = { text: 'clean', isDenial: false };
+    const output = textInPlace('clean');
     const { json, lost } = reply(received('claude', 'PostToolUse', edit), { kind: 'none', output });
     expect(json).toMatchObject({ continue: false });
     expect(lost).toHaveLength(1);
@@ -203,7 +205,7 @@ describe('an answer that an agent understands', () => {
     'leaves out a result at %s, where there is none to replace',
     (event) => {
       const fields = { ...read, prompt: 'p', source: 'startup' };
-      const output = { text: 'clean', isDenial: false };
+      const output = textInPlace('clean');
       const answered = reply(received('claude', event, fields), { kind: 'none', output });
       expect(answered).toEqual({ json: {}, lost: [] });
     },

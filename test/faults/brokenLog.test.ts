@@ -61,8 +61,10 @@ const LOGGERS = [
 
 describe.each(LOGGERS)('a logger that %s', (_, Logger) => {
   const logger = () => new Logger('broken');
-  const open = (host: Host, { hooks = {}, ...options }: ConfigOptions) =>
-    host.createChangingConfig(hooks, { ...options, debugLogger: logger() });
+  const open = (
+    host: Host,
+    { hooks = {}, ...options }: ConfigOptions & { hooks?: HookDefinitions },
+  ) => host.createChangingConfig(hooks, { ...options, debugLogger: logger() });
 
   fault.for(CAUSES)('takes nothing from a tool call: %s', async ([, groups, why], { host }) => {
     const config = open(host, { hooks: { BeforeTool: groups } });

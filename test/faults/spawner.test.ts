@@ -9,7 +9,7 @@ import { hook } from '../helpers/hooks.js';
 import { isRunning } from '../process/helpers.js';
 import { fixture } from './helpers/childHost.js';
 import { fault, TIMED, type Host } from './helpers/host.js';
-import { commandOf, findProcesses, isExpecting } from './helpers/leftovers.js';
+import { commandOf, findProcesses, isExpecting, parentOf } from './helpers/leftovers.js';
 
 const INDEX = fileURLToPath(new URL('../../dist/index.js', import.meta.url));
 
@@ -25,6 +25,12 @@ async function spawnerOf(): Promise<{ pid: number; runId: string }> {
 async function waitForHeld(count: number): Promise<void> {
   await expect.poll(() => spawnerStatus()?.held, { timeout: 10_000 }).toBe(count);
 }
+
+/** The commands of a host's processes, but for the spawner that came after, and what it holds for the next event. */
+const leftOf = (host: Host) =>
+  findProcesses(host.runId)
+    .filter((pid) => ![pid, parentOf(pid)].includes(spawnerStatus()?.pid ?? 0))
+    .map((pid) => `${pid} ${commandOf(pid)}`);
 
 const GUARD = { onFailure: 'deny' } as const;
 
@@ -47,7 +53,7 @@ describe('a spawner that dies', () => {
       expect(text).toContain('must not be bypassed');
       expect(text).toContain('the process that had started it ended with SIGKILL');
       expect(host.warnings).toEqual([expect.stringContaining('ended with SIGKILL')]);
-      await vi.waitFor(() => expect(findProcesses(host.runId)).toEqual([]), { timeout: 3000 });
+      await vi.waitFor(() => expect(leftOf(host)).toEqual([]), { timeout: 3000 });
       expect(host.lines('runs')).toHaveLength(1);
 
       // The next one starts anew.
@@ -76,7 +82,7 @@ describe('a spawner that dies', () => {
     const { pid } = await spawnerOf();
     process.kill(pid, 'SIGKILL');
     expect(await calling).toMatchObject({ verdict: 'blocked' });
-    await vi.waitFor(() => expect(findProcesses(host.runId)).toEqual([]), { timeout: 3000 });
+    await vi.waitFor(() => expect(leftOf(host)).toEqual([]), { timeout: 3000 });
     expect(host.lines('runs')).toHaveLength(1);
   });
 
@@ -110,7 +116,7 @@ describe('a spawner that hangs', TIMED, () => {
     expect(verdict).toBe('blocked');
     expect(text).toContain('does not answer any more');
     expect(answerMs).toBeLessThan(9_000);
-    await vi.waitFor(() => expect(findProcesses(host.runId)).toEqual([]), { timeout: 3000 });
+    await vi.waitFor(() => expect(leftOf(host)).toEqual([]), { timeout: 3000 });
   });
 
   fault('between events: the next hook runs, once', async ({ host }) => {

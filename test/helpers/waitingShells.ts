@@ -12,17 +12,23 @@ declare module 'vitest' {
   }
 }
 
-let keepsShells = false;
+declare global {
+  /** Of this process, in which files may run one after the other: one that comes later may use what is there. */
+  var keepsShells: boolean | undefined;
+}
 
-subscribe('child_process', (message) => {
-  const { process: child } = message as { process: ChildProcess };
-  child.once('spawn', () => {
-    keepsShells ||= isSpawner(child) || isHost(child);
+if (globalThis.keepsShells === undefined) {
+  globalThis.keepsShells = false;
+  subscribe('child_process', (message) => {
+    const { process: child } = message as { process: ChildProcess };
+    child.once('spawn', () => {
+      globalThis.keepsShells ||= isSpawner(child) || isHost(child);
+    });
   });
-});
+}
 
 afterEach(({ task }) => {
-  if (keepsShells) task.meta.keepsShells = true;
+  if (globalThis.keepsShells) task.meta.keepsShells = true;
 });
 
 /** The process in which commands are held. */

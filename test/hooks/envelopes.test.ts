@@ -111,7 +111,8 @@ describe('the envelope of a plan with a guard', () => {
     const late = { event: AfterTool, plan: plan(AfterTool) };
     const { finalOutput } = buildFailureEnvelope('broken', 'execution', late);
     expect(finalOutput?.foreign?.toolOutput).toEqual({
-      text: expect.stringMatching(/withheld.*"guard".*broken/),
+      llmContent: expect.stringMatching(/withheld.*"guard".*broken/),
+      returnDisplay: finalOutput?.foreign?.toolOutput?.llmContent,
       isDenial: true,
     });
   });

@@ -153,7 +153,7 @@ describe('parseHookDefinitions', () => {
   });
 
   it('drops a group of an unknown dialect, as nobody knows what its hooks mean', () => {
-    const raw = { BeforeTool: [{ dialect: 'cursor', hooks: [guard] }, { hooks: [audit] }] };
+    const raw = { BeforeTool: [{ dialect: 'nobody', hooks: [guard] }, { hooks: [audit] }] };
     expect(summarize(raw)).toEqual({
       hooks: { BeforeTool: [{ hooks: [audit] }] },
       paths: ['BeforeTool[0].dialect'],
@@ -264,6 +264,38 @@ describe('what other agents say of a hook', () => {
     const { hooks, problems } = parseHook(keys);
     expect(hooks.BeforeTool?.[0]?.hooks).toEqual([audit]);
     expect(problems).toMatchObject([{ kind, message: expect.stringMatching(/ignored|left out/) }]);
+  });
+
+  it.each<[string, object, object, RegExp]>([
+    ['in our own format', {}, { if: 'Bash(rm *)' }, /left out: conditions are called "when" here/],
+    ['of an agent without', { dialect: 'gemini' }, { if: 'x' }, /left out: conditions are called/],
+    ['that is no text', { dialect: 'claude' }, { if: ['Bash(rm *)'] }, /left out: expected a perm/],
+    [
+      'beside "when"',
+      { dialect: 'claude' },
+      { if: 'Read', when: 'Read' },
+      /left out: beside "when"/,
+    ],
+    [
+      'of too many texts',
+      { dialect: 'claude' },
+      { if: 'Bash(a*b*c*d*e*f)' },
+      /too many "\*" within/,
+    ],
+    ['that is no pattern', { dialect: 'claude' }, { if: 'Agent(Explore)' }, /which argument/],
+  ])('is left out for a condition %s', (_what, group, keys, message) => {
+    const hook = { type: 'command', command: 'a', ...keys };
+    const { hooks, problems } = parseHookDefinitions({
+      BeforeTool: [{ ...group, hooks: [hook] }],
+    });
+    expect(hooks.BeforeTool?.flatMap((each) => each.hooks)).toEqual([]);
+    expect(problems).toEqual([
+      {
+        path: ['BeforeTool', 0, 'hooks', 0, 'if'],
+        message: expect.stringMatching(message),
+        kind: 'unsupported',
+      },
+    ]);
   });
 
   it.each(['async', 'asyncRewake', 'once', 'statusMessage'])('has no effect: %s', (key) => {

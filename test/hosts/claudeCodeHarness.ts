@@ -27,7 +27,10 @@ async function run(turn: Turn) {
     signal: turn.signal,
     show: turn.show,
     async fire(event, fields): Promise<Answer> {
-      const { blocked, json } = await send(event, { agent_type: turn.session.agent, ...fields });
+      const { blocked, json } = await send(event, {
+        agent_type: turn.session.agent,
+        ...asMcp(fields),
+      });
       if (blocked === undefined) return json;
       const hookSpecificOutput = { permissionDecision: 'deny', permissionDecisionReason: blocked };
       return event === 'PreToolUse' ? { hookSpecificOutput } : { reason: blocked };
@@ -40,4 +43,11 @@ async function run(turn: Turn) {
   });
   turn.signal.throwIfAborted();
   return 'text' in ended ? ended : { text: '', stopped: ended.stopReason };
+}
+
+/** Claude Code has no tools of others but those of MCP servers, and a bare name would be that of another agent's tool. */
+function asMcp(fields: object): object {
+  return 'tool_name' in fields
+    ? { ...fields, tool_name: `mcp__stage__${String(fields.tool_name)}` }
+    : fields;
 }

@@ -28,7 +28,8 @@ export async function hookCommand(turn: Turn, from: 'claude' | 'gemini') {
   await writeFile(settings, JSON.stringify(turn.settings));
   const { sessionId: session_id } = turn.session;
   const transcript_path = path.join(turn.workingDir, 'transcript.jsonl');
-  const common = { session_id, transcript_path, cwd: turn.workingDir };
+  const mode = from === 'claude' && { permission_mode: 'default' };
+  const common = { session_id, transcript_path, cwd: turn.workingDir, ...mode };
   return async (event: string, fields: object): Promise<HookRun> => {
     // Without hooks for an event, the answer is empty: that needs no process here.
     if (!Object.hasOwn(turn.settings.hooks, OUR_EVENTS[event] ?? event)) return NOTHING;
@@ -36,7 +37,7 @@ export async function hookCommand(turn: Turn, from: 'claude' | 'gemini') {
     const args = [MAIN, 'hook', '--from', from, '--settings', settings];
     const { exitCode, stdout, stderr } = await execa(process.execPath, args, {
       cwd: turn.workingDir,
-      env: { HOME: turn.workingDir, PATH: process.env['PATH'] },
+      env: { HOME: turn.workingDir, PATH: process.env['PATH'], HOOKSTACK_PERSON: '1' },
       extendEnv: false,
       input: JSON.stringify(input),
       reject: false,

@@ -136,7 +136,7 @@ function askAlone(world: World, set: HostileSet, { messages }: SentRequest) {
   return callModel(world, world.alone, set, requestOf({ messages: texts }));
 }
 
-/** The answer may come in a turn that the user's hooks alone have ended before: then they are shown it in another one. */
+/** The answer may come in a turn that the user's hooks alone have ended before: then they are shown it in one without a call. */
 async function compareAnswers(
   harness: Harness,
   world: World,
@@ -145,7 +145,8 @@ async function compareAnswers(
   alone: Seen,
 ): Promise<void> {
   if (!all.shown.includes(SECRET) || alone.shown.includes(SECRET)) return;
-  const another = await runTurn(harness, world, world.alone, { ...set, messages: ['a'] });
+  const quiet = { ...set, messages: ['a'], answer: { ...set.answer, calls: [] } };
+  const another = await runTurn(harness, world, world.alone, quiet);
   const said = await callModel(world, world.alone, set, requestOf({ messages: ['a'] }));
   const given = set.result.isList ? said.shown : said.read;
   const mayBeSeen = another.shown.includes(SECRET) || given.includes(SECRET);

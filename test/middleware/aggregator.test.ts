@@ -12,6 +12,7 @@ import {
   BeforeModelHookOutput,
   BeforeToolHookOutput,
   BeforeToolSelectionHookOutput,
+  textInPlace,
 } from '../../src/protocol/hookOutput.js';
 import {
   HookEventName,
@@ -574,20 +575,21 @@ describe('what hooks of other agents say', () => {
   });
 
   it('of a result is the later replacement, unless one is a denial', () => {
-    const [one, two] = [
-      { text: 'one', isDenial: false },
-      { text: 'two', isDenial: false },
-    ];
-    const denial = { text: 'no', isDenial: true };
+    const [one, two] = [textInPlace('one'), textInPlace('two')];
+    const denial = textInPlace('no', true);
     expect(winner(one, two)).toEqual(two);
     expect(winner(one)).toEqual(one);
     expect(winner(undefined, two)).toEqual(two);
     expect(winner(one, denial)).toEqual(denial);
     expect(winner(denial, one)).toEqual(denial);
-    expect(winner(denial, { text: 'never', isDenial: true })).toEqual({
-      text: 'no\nnever',
-      isDenial: true,
-    });
+    expect(winner(denial, textInPlace('never', true))).toEqual(textInPlace('no\nnever', true));
+  });
+
+  it('of parts of a result is of both, and of the later one where both gave the same', () => {
+    const read = { llmContent: 'a', isDenial: false };
+    const shown = { returnDisplay: 'b', isDenial: false };
+    expect(winner(read, shown)).toEqual({ ...read, ...shown });
+    expect(winner(textInPlace('one'), shown)).toEqual({ llmContent: 'one', ...shown });
   });
 
   it('drops an argument that an earlier hook wanted', () => {

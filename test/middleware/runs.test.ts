@@ -74,6 +74,8 @@ const meet = (own: string, other: string) =>
 const replaces = (name: string) =>
   saying(specific({ updatedToolOutput: name }), { name, dialect: 'claude' });
 
+const ours = (name: string) => saying(specific({ tool_response: name }), { name });
+
 const denies = (name: string) => saying({ decision: 'deny' }, { name, dialect: 'gemini' });
 
 const silent = saying({}, { name: 'silent', dialect: 'claude' });
@@ -173,6 +175,7 @@ describe('hooks beside each other', () => {
 describe('hooks that replace one result at the same time', () => {
   it.each([
     ['two replacements', [replaces('a'), silent, replaces('b')], [/"a", "b"/]],
+    ['one of them in our own format', [ours('a'), replaces('b')], [/"a", "b"/]],
     ['a replacement and a denial', [replaces('a'), denies('b')], [/"a", "b"/]],
     ['two denials', [denies('a'), denies('b')], []],
     ['one replacement', [replaces('a'), silent], []],

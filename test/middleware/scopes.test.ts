@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aggregateResults } from '../../middleware/aggregator.js';
 import { mayReplaceApproval } from '../../middleware/scopes.js';
-import type { AggregatedHookResult } from '../../src/protocol/hookOutput.js';
+import { textInPlace, type AggregatedHookResult } from '../../src/protocol/hookOutput.js';
 import { HookEventName, type HookOutput, type HookScope } from '../../src/protocol/types.js';
 import { healthy, hook } from '../helpers/hooks.js';
 
@@ -40,7 +40,7 @@ const context = (additionalContext: string) => specific({ additionalContext });
 const permits = (permissionDecision: string) => specific({ permissionDecision });
 const deny = (reason: string): HookOutput => ({ decision: 'deny', reason });
 const replaces = (text: string, isDenial: boolean): HookOutput => ({
-  foreign: { toolOutput: { text, isDenial } },
+  foreign: { toolOutput: textInPlace(text, isDenial) },
 });
 const hides = (suppressOutput?: boolean): HookOutput =>
   suppressOutput === undefined ? { continue: true } : { suppressOutput };
@@ -110,7 +110,7 @@ describe('what a more trusted hook says', () => {
       ['user', replaces('redacted', false)],
       ['system', { systemMessage: 'hello' }],
     );
-    expect(merged.foreign?.toolOutput).toEqual({ text: 'redacted', isDenial: false });
+    expect(merged.foreign?.toolOutput).toEqual(textInPlace('redacted'));
   });
 
   it('beside what it replaces, nothing is lost', () => {
@@ -187,9 +187,9 @@ describe('hooks of several scopes', () => {
     const merged = mergeInAnyOrder(
       AfterTool,
       ['project', { foreign: { withheld: 'no' } }],
-      ['user', { foreign: { toolOutput: { text: 'fine', isDenial: false } } }],
+      ['user', { foreign: { toolOutput: textInPlace('fine') } }],
     );
-    expect(merged.foreign).toMatchObject({ toolOutput: { text: 'no', isDenial: true } });
+    expect(merged.foreign).toMatchObject({ toolOutput: textInPlace('no', true) });
   });
 });
 

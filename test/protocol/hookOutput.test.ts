@@ -8,6 +8,9 @@ import {
   BeforeToolHookOutput,
   BeforeToolSelectionHookOutput,
   DefaultHookOutput,
+  textInPlace,
+  withResponseInPlace,
+  withToolOutput,
 } from '../../src/protocol/hookOutput.js';
 import { HookEventName, type HookDecision } from '../../src/protocol/types.js';
 
@@ -223,5 +226,57 @@ describe('BeforeToolSelectionHookOutput', () => {
     const selection = { tools: [] };
     const output = new BeforeToolSelectionHookOutput(specific({ toolConfig: 'NONE' }));
     expect(output.applyToolConfigModifications(selection)).toBe(selection);
+  });
+});
+
+describe('another output in place of what a tool gave', () => {
+  const result = {
+    llmContent: 'key=7',
+    returnDisplay: 'key=7',
+    metadata: { stdout: 'key=7' },
+    error: { message: 'key=7', type: 'tool_failed' },
+    suppressDisplay: true,
+  };
+
+  it('leaves nothing of the old one to read, and is a failure where that was one', () => {
+    expect(withToolOutput(result, textInPlace('***'))).toEqual({
+      llmContent: '***',
+      returnDisplay: '***',
+      error: { message: '***', type: 'tool_failed' },
+      suppressDisplay: true,
+    });
+  });
+
+  it('may be parts, whose text stands in the error, and what the user reads stays', () => {
+    const parts = [{ text: 'a' }, { inlineData: { data: '' } }];
+    const replaced = withToolOutput(result, { llmContent: parts, isDenial: false });
+    expect(replaced).toMatchObject({ llmContent: parts, returnDisplay: 'key=7' });
+    expect(replaced.error.message).toMatch(/^a\n/u);
+    expect(replaced).not.toHaveProperty('metadata');
+  });
+
+  it('may be of the user alone', () => {
+    const shown = { returnDisplay: '***', isDenial: false };
+    expect(withToolOutput(result, shown)).toEqual({ ...result, returnDisplay: '***' });
+  });
+
+  it('is cleaned of what must not reach a model or a terminal, and not cut', () => {
+    const long = 'a'.repeat(20_000);
+    const said = { llmContent: ['\u001b[2J', { text: '\u0007b' }, long], returnDisplay: '\u0007c' };
+    const { foreign } = withResponseInPlace({ hookSpecificOutput: { tool_response: said } });
+    expect(foreign?.toolOutput).toEqual({
+      llmContent: [expect.not.stringContaining('\u001b'), { text: 'b' }, long],
+      returnDisplay: 'c',
+      isDenial: false,
+    });
+  });
+
+  it('of a dialect counts beside one in our own format', () => {
+    const foreign = { toolOutput: textInPlace('theirs') };
+    const said = { hookSpecificOutput: { tool_response: 'ours', additionalContext: 'c' }, foreign };
+    expect(withResponseInPlace(said)).toEqual({
+      hookSpecificOutput: { additionalContext: 'c' },
+      foreign,
+    });
   });
 });

@@ -447,7 +447,7 @@ export const BREAKS = [
       'no guard is asked again',
       [
         'middleware/runner.ts',
-        'if (ctx.results.length > 1) ctx.results',
+        'if (plan.hookConfigs.length > 1) ctx.results',
         'if (!ctx.results) ctx.results',
       ],
       hostile('own formats', 'a tool'),

@@ -144,6 +144,8 @@ describe('the sources', () => {
     expect(byFile(found, ({ node }) => nameOf(node) ?? node.type)).toEqual({
       // A hook that its author runs by hand waits for its input, and says so.
       'src/author.ts': ['isTTY'],
+      // Which guards are to be added.
+      'src/cli/add/offerGuards.ts': ['node:readline/promises'],
       // A client is to start it, and not a person, which it says.
       'src/cli/mcp/mcp.ts': ['isTTY'],
       'src/cli/run/run.ts': ['isTTY', 'isTTY', 'isTTY'],
@@ -202,6 +204,7 @@ describe('the sources', () => {
     expect(found.map((each) => describePlace(each))).toEqual([
       'src/hooks/errors.ts: readonly event?: string;',
       'src/protocol/events.ts: eventName: string',
+      'src/protocol/names.ts: readonly event?: string;',
     ]);
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { textInPlace } from '../../src/protocol/hookOutput.js';
 import { HookRunner } from '../../src/hooks/hookRunner.js';
 import {
   HookEventName,
@@ -264,7 +265,7 @@ describe('an answer that is nested deeply', () => {
   it('counts as long as it can be read', async () => {
     const answer = replacing(MAX_ANSWER_NESTING - 1);
     const { output, warnings } = await ask('claude', AfterTool, says(answer));
-    expect(output?.foreign?.toolOutput?.text).toContain('{"a":{"a":');
+    expect(output?.foreign?.toolOutput?.llmContent).toContain('{"a":{"a":');
     expect(warnings).toEqual([]);
   });
 
@@ -371,7 +372,7 @@ describe('an answer of another agent', () => {
   it('is read as that of the event, where the agent knows no such moment', async () => {
     const answer = { decision: 'deny', reason: 'No.' };
     const { output } = await ask('gemini', AfterTool, says(answer), { moment: 'failed' });
-    expect(output?.foreign?.toolOutput).toEqual({ text: 'No.', isDenial: true });
+    expect(output?.foreign?.toolOutput).toEqual(textInPlace('No.', true));
   });
 
   it('is read as any other, where the event has no reading of its own', async () => {
@@ -496,14 +497,14 @@ describe('what our own format has no words for', () => {
     ['a reason with control characters', 'a\u0007b', 'ab'],
   ])('is a denial in place of a result, with %s', async (_, reason, text) => {
     const { output } = await ask('gemini', AfterTool, says({ decision: 'deny', reason }));
-    expect(output?.foreign?.toolOutput).toEqual({ text, isDenial: true });
+    expect(output?.foreign?.toolOutput).toEqual(textInPlace(text, true));
   });
 
   it('is a text in place of a result, without control characters and of any length', async () => {
     const long = 'x'.repeat(12_000);
     const answer = says(specific({ tool_output: `a\u0007${long}` }));
     const { output } = await ask('gemini', AfterTool, answer);
-    expect(output?.foreign?.toolOutput).toEqual({ text: `a${long}`, isDenial: false });
+    expect(output?.foreign?.toolOutput).toEqual(textInPlace(`a${long}`));
   });
 
   it('is nothing where the result comes back as it was', async () => {
@@ -517,27 +518,27 @@ describe('what our own format has no words for', () => {
     const fields = { ...CALL, tool_response: 'Done.' };
     const answer = says(specific({ updatedToolOutput: { created: 1 } }));
     const { output } = await ask('claude', AfterTool, answer, { fields });
-    expect(output?.foreign?.toolOutput).toEqual({ text: '{"created":1}', isDenial: false });
+    expect(output?.foreign?.toolOutput).toEqual(textInPlace('{"created":1}'));
   });
 
   it('is what the tool itself would have printed', async () => {
     const fields = { ...ANSWERED, tool_name: 'run_shell_command', tool_input: {} };
     const answer = says(specific({ updatedToolOutput: { stdout: 'a', stderr: 'b' } }));
     const { output } = await ask('claude', AfterTool, answer, { fields });
-    expect(output?.foreign?.toolOutput).toEqual({ text: 'a\nb', isDenial: false });
+    expect(output?.foreign?.toolOutput).toEqual(textInPlace('a\nb'));
   });
 
   it('is a text in place of the result of what is no call of a tool', async () => {
     const answer = says(specific({ tool_output: '***' }));
     const { output } = await ask('gemini', AfterTool, answer, { fields: { tool_name: 7 } });
-    expect(output?.foreign?.toolOutput).toEqual({ text: '***', isDenial: false });
+    expect(output?.foreign?.toolOutput).toEqual(textInPlace('***'));
   });
 
   it('is the same for a tool whose name is no text', async () => {
     const fields = { ...ANSWERED, tool_name: 7 };
     const answer = says(specific({ updatedToolOutput: '***' }));
     const { output } = await ask('claude', AfterTool, answer, { fields });
-    expect(output?.foreign?.toolOutput).toEqual({ text: '***', isDenial: false });
+    expect(output?.foreign?.toolOutput).toEqual(textInPlace('***'));
   });
 });
 

@@ -1,3 +1,4 @@
+import type { PartListUnion } from '@google/genai';
 import { describe, expectTypeOf, it } from 'vitest';
 import { Block, defineHook, type HookAnswer, type HookReads } from '../../src/author.js';
 import type { LLMRequest } from '../../src/index.js';
@@ -23,7 +24,11 @@ describe('defineHook', () => {
     void defineHook('AfterModel', () => ({ hookSpecificOutput: { llm_response: { text: 'x' } } }));
     void defineHook('SessionEnd', () => undefined);
     expectTypeOf<HookAnswer<'AfterTool'>['hookSpecificOutput']>().toEqualTypeOf<
-      { additionalContext?: string } | undefined
+      | {
+          additionalContext?: string;
+          tool_response?: string | { llmContent?: PartListUnion; returnDisplay?: string };
+        }
+      | undefined
     >();
   });
 

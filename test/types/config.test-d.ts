@@ -7,7 +7,7 @@ import {
   type DebugLogger,
   type Extension,
   type ExtensionMiddleware,
-  type HookDefinitions,
+  type WrittenHooks,
   type HookMiddleware,
   type HookSystem,
   type Middleware,
@@ -37,11 +37,16 @@ describe('Config', () => {
 
   it('takes options of these types', () => {
     expectTypeOf<ConfigOptions['enableHooks']>().toEqualTypeOf<boolean | undefined>();
-    expectTypeOf<ConfigOptions['hooks']>().toEqualTypeOf<HookDefinitions | undefined>();
+    expectTypeOf<ConfigOptions['hooks']>().toEqualTypeOf<WrittenHooks | undefined>();
     expectTypeOf<ConfigOptions['extensions']>().toEqualTypeOf<readonly Extension[] | undefined>();
     expectTypeOf<ConfigOptions['disabledHooks']>().toEqualTypeOf<readonly string[] | undefined>();
     expectTypeOf<ConfigOptions['debugLogger']>().toEqualTypeOf<DebugLogger | undefined>();
     expectTypeOf<AfterModelDisplay>().toEqualTypeOf<'stream' | 'hold'>();
+  });
+
+  it('takes rules, which start no command', () => {
+    const rule = { type: 'rule', when: 'Bash(git push *)', decision: 'deny' } as const;
+    createConfig({ hooks: { BeforeTool: [{ hooks: [rule] }] } });
   });
 
   it('refuses unknown events, wrong types and unknown options', () => {

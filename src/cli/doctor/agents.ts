@@ -1,11 +1,14 @@
 import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import type { Dialect } from '../../dialects/dialect.js';
 import { dialects } from '../../dialects/dialects.js';
 import { DIALECT_NAMES, type DialectName } from '../../protocol/types.js';
 import { findHome } from '../../util/homeDirectory.js';
-import { readJsonFile } from '../../util/guardedFile.js';
-import { isRecord } from '../../util/records.js';
+import { readGuardedFile, readJsonFile } from '../../util/guardedFile.js';
 import { askResident, clientFile, NO_RESIDENT } from '../resident/resident.js';
-import { foreignSettingsIn } from '../shared/foreignSettings.js';
+import { commandIn } from '../install/programs.js';
+import { filesOf, foreignSettingsIn } from '../shared/foreignSettings.js';
+import { handlersIn } from '../shared/handlers.js';
 import { isOwnHook, missingProgram } from '../shared/ownHook.js';
 import { hostEnvironment } from '../../util/requester.js';
 
@@ -33,9 +36,10 @@ export async function timeAgents(project: string): Promise<AgentTimes[]> {
 
 export function formatTimes({ agent, residentMs, ownMs, missing }: AgentTimes): string {
   const own = `${ownMs} ms by one of its own`;
-  const name = dialects[agent].agent;
+  const { agent: name, settings } = dialects[agent];
   if (missing !== null) {
-    return `${name} runs no hooks, or is blocked with --strict, as ${missing} is not on the search path: npm install --global hookstack, or install it in the project, and run hookstack install again`;
+    const what = settings.form === 'plugin' ? 'no tools' : 'no hooks, or is blocked with --strict';
+    return `${name} runs ${what}, as ${missing} is not on the search path: npm install --global hookstack, or install it in the project, and run hookstack install again`;
   }
   return residentMs === null
     ? `${name}: an event takes ${own}, as no process that stays is used: a variable of hookstack, another system or a missing Perl keeps it away`
@@ -49,23 +53,23 @@ async function findInstalled(agent: DialectName, project: string): Promise<strin
     ...foreignSettingsIn(project, agent, 'local'),
     ...(home === undefined ? [] : foreignSettingsIn(home, agent, 'user')),
   ];
-  const found: string[] = [];
-  for (const file of files) {
-    const reading = await readJsonFile(file, { groupMayWrite: true });
-    if (reading.status === 'read') found.push(...ownCommandsOf(reading.value['hooks']));
-  }
-  return found;
+  return (await Promise.all(files.map((file) => commandsIn(file, dialects[agent])))).flat();
 }
 
-function ownCommandsOf(hooks: unknown): string[] {
-  const groups = isRecord(hooks) ? Object.values(hooks).flat() : [];
-  return groups.flatMap((group) => {
-    const inside: unknown = isRecord(group) ? group['hooks'] : undefined;
-    const own = Array.isArray(inside)
-      ? inside.filter((each) => isRecord(each) && isOwnHook(each))
-      : [];
-    return own.map((hook: { command: string }) => hook.command);
+/** What an agent starts for us, by its settings, a module, or a folder of programs. */
+async function commandsIn(place: string, { settings }: Dialect): Promise<string[]> {
+  const { form } = settings;
+  if (form !== 'programs' && form !== 'plugin') {
+    const reading = await readJsonFile(place, { groupMayWrite: true });
+    const handlers = reading.status === 'read' ? handlersIn(reading.value, settings) : [];
+    return handlers.flatMap(({ hook }) => (isOwnHook(hook) ? String(hook['command']) : []));
+  }
+  const files = form === 'programs' ? filesOf(path.join(place, '*')) : [place];
+  const commands = files.map(async (file) => {
+    const reading = await readGuardedFile(file, { groupMayWrite: true });
+    return reading.status === 'read' ? commandIn(reading.text) : undefined;
   });
+  return (await Promise.all(commands)).filter((command) => command !== undefined);
 }
 
 /** One of them has had time to start by then. */

@@ -2,7 +2,7 @@ import type { SettingsOrigins } from '../../config/settings/settings.js';
 import type { HookRegistryEntry } from '../../hooks/entry.js';
 import { deadlineOf } from '../../run/preparedInput.js';
 import { commandLine, hookIdentity } from '../../protocol/identity.js';
-import type { HookEventName, HookPayload } from '../../protocol/types.js';
+import type { DialectName, HookEventName, HookPayload } from '../../protocol/types.js';
 import { loaderSeverities } from '../../validate/rules.js';
 import type { Finding as SettingsFinding } from '../../validate/types.js';
 import { checkSettings, formatFindings } from '../shared/checkSettings.js';
@@ -30,8 +30,14 @@ import { sampleFor } from './sampleEvent.js';
 
 type Examination = Awaited<ReturnType<typeof examine>>;
 
+interface DoctorOptions extends WorkspaceOptions {
+  /** The agent in whose own program verdicts are tried, in place of the project's hooks. */
+  readonly live?: DialectName;
+}
+
 /** @returns the exit code: 0 nothing is wrong, 1 something is */
-export async function doctor({ json, ...options }: WorkspaceOptions): Promise<number> {
+export async function doctor({ json, live, ...options }: DoctorOptions): Promise<number> {
+  if (live) return (await import('./live/live.js')).doctorLive(live, json);
   const workspace = await openWorkspace(options, { forceHooks: true });
   const { config, origins } = workspace;
   const registry = await openRegistry(config);
@@ -77,10 +83,13 @@ async function examine(entry: HookRegistryEntry, surroundings: Examining) {
   const { timeoutMs } = deadlineOf(hook, event);
   const { payload, tool, isAccepted } = sampleFor(entry, surroundings.registry);
   const reason = findReason(entry, true, surroundings.origins);
-  const asked = reason === null ? await ask(entry, payload, surroundings, timeoutMs) : undefined;
+  const isStarted = reason === null && hook.type !== 'rule';
+  const asked = isStarted ? await ask(entry, payload, surroundings, timeoutMs) : undefined;
   const run = asked?.run;
+  const isRule = hook.type === 'rule' && reason === null;
   const findings =
     asked && run ? [...asked.findings, ...(isAccepted ? [] : [unmatched(entry)])] : [];
+  if (reason === null) findings.push(...(await unseenTools(entry, surroundings)));
   const worst = (['error', 'warning'] as const).find((each) =>
     findings.some(({ severity }) => severity === each),
   );
@@ -91,14 +100,25 @@ async function examine(entry: HookRegistryEntry, surroundings: Examining) {
     /** Of the sample event. */
     tool,
     timeoutMs,
-    status: run ? (worst ?? 'ok') : 'not run',
-    ending: run ? describeEnding(run) : (reason ?? 'it could not be asked'),
+    status: run || isRule ? (worst ?? 'ok') : 'not run',
+    ending: run ? describeEnding(run) : isRule ? A_RULE : (reason ?? 'it could not be asked'),
     exitCode: run?.outcome.exitCode ?? null,
     signal: run?.outcome.signal ?? null,
     durationMs: run?.outcome.durationMs ?? 0,
     persistent: asked?.kept ? { ...(await placeOf(entry, surroundings)), ...asked.kept } : null,
     findings,
   } as const;
+}
+
+const A_RULE = 'a rule, which starts nothing';
+
+async function unseenTools(
+  entry: HookRegistryEntry,
+  { registry }: Examining,
+): Promise<readonly Finding[]> {
+  const { findUnseenTools } = await import('./unseenTools.js');
+  const unseen = findUnseenTools(entry, registry);
+  return unseen === undefined ? [] : [{ severity: 'warning', message: `it ${unseen}` }];
 }
 
 interface Asked {
@@ -144,7 +164,8 @@ function formatExamination(examination: Examination, told: Map<string, string>):
     return first === undefined ? text : `the same as ${first}, above`;
   };
   const end = status === 'not run' ? once(toOneLine(ending)) : toOneLine(ending);
-  const time = status === 'not run' ? '' : `; ${durationMs} ms of ${timeoutMs} ms`;
+  const isTimed = status !== 'not run' && ending !== A_RULE;
+  const time = isTimed ? `; ${durationMs} ms of ${timeoutMs} ms` : '';
   return [
     `${toVisible(hook)} [${paint(STYLES[status], status)}]`,
     `  ${toOneLine(sample)}: ${end}${time}`,

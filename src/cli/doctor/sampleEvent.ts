@@ -64,7 +64,7 @@ function sampleOfSubject(
 }
 
 /** What is wrong with a matcher is told with the settings, and once. */
-class QuietLogger extends DebugLogger {
+export class QuietLogger extends DebugLogger {
   override warn(): void {}
 }
 

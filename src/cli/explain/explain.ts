@@ -1,7 +1,8 @@
 import { planContext } from '../../../middleware/planner.js';
 import { events } from '../../protocol/events.js';
 import { completeFields, decodeFields, requireNamedEvent } from '../shared/eventFields.js';
-import { explainEvent } from '../shared/explanation.js';
+import { readFields } from '../fire/fireOptions.js';
+import { callOf, explainEvent } from '../shared/explanation.js';
 import { formatExplanation } from '../shared/explanationText.js';
 import type { WorkspaceOptions } from '../shared/options.js';
 import { printJson, printLine, printNotice } from '../shared/terminal.js';
@@ -9,7 +10,7 @@ import { openWorkspace } from '../shared/workspace.js';
 
 export async function explain(
   eventName: string,
-  options: WorkspaceOptions & { readonly tool?: string },
+  options: WorkspaceOptions & { readonly tool?: string; readonly input?: string },
 ): Promise<number> {
   const { event, moment } = requireNamedEvent(eventName);
   const workspace = await openWorkspace(options, { needsAllFiles: false });
@@ -21,7 +22,11 @@ export async function explain(
     ? { toolName: options.tool, moment }
     : // What `fire` plans with when it is told nothing.
       planContext({ event, payload: decodeFields(event, completeFields(event, {})) });
-  const explanation = await explainEvent(workspace, event, context);
+  const { tool, input } = options;
+  const fields =
+    matchOn && input !== undefined ? await readFields(event, { tool, input }, moment) : undefined;
+  const call = fields && callOf(workspace.config, event, decodeFields(event, fields, moment));
+  const explanation = await explainEvent(workspace, event, context, call);
   if (options.json) printJson(explanation);
   else printLine(formatExplanation(explanation));
   return workspace.isIncomplete ? 2 : 0;

@@ -102,8 +102,9 @@ async function explainFired<E extends HookEventName>(
   event: E,
   payload: HookPayload<E>,
 ): Promise<Explanation> {
-  const { explainEvent } = await import('../shared/explanation.js');
-  return explainEvent(workspace, event, planContext({ event, payload }));
+  const { callOf, explainEvent } = await import('../shared/explanation.js');
+  const call = callOf(workspace.config, event, payload);
+  return explainEvent(workspace, event, planContext({ event, payload }), call);
 }
 
 /** Why no hook ran. */

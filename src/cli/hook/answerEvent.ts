@@ -1,13 +1,15 @@
+import { refusedVerdict } from '../../core/verdict.js';
 import type { Config } from '../../config/config.js';
 import type { CallOptions } from '../../context.js';
-import { decideReceived } from '../../core/decideReceived.js';
+import { decideCalls, decideReceived } from '../../core/decideReceived.js';
 import { openReceivedCall, opensCall } from '../../core/receivedCall.js';
-import { refusedVerdict, reply } from '../../dialects/reverse.js';
-import type { Received, ReplyVerdict } from '../../dialects/received.js';
+import { reply } from '../../dialects/reverse.js';
+import type { Received, ReplyVerdict } from '../../protocol/received.js';
+import type { Dialect } from '../../dialects/dialect.js';
 import { dialects } from '../../dialects/dialects.js';
 import { events, failsClosed } from '../../protocol/events.js';
 import { hookIdentity } from '../../protocol/identity.js';
-import { HookEventName } from '../../protocol/types.js';
+import { HookEventName, type DialectName } from '../../protocol/types.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { notLongAfter } from '../../util/notLongAfter.js';
 import { hostEnvironment, onBehalfOf } from '../../util/requester.js';
@@ -20,17 +22,29 @@ import { openRegistry, openWorkspace, type Workspace } from '../shared/workspace
 import type { Crash } from './crash.js';
 import type { HookOptions } from './hookArguments.js';
 import { LIMITS } from '../shared/limits.js';
-import type { EventReading } from './event.js';
-import { HostLogger, tellAtStart, telling, tellWhatMatters } from './tellPerson.js';
+import { refusalBy, type EventReading } from './event.js';
+import { keepStop, pendingStop, withMemory } from './sessionMemory.js';
+import {
+  HostLogger,
+  refusalOfUnknown,
+  tellAtStart,
+  telling,
+  tellWhatMatters,
+} from './tellPerson.js';
 
 /** For hooks to end after that, in ms: middleware may not heed it, and wait on. */
 const GRACE_MS = 3000;
 /** For the record of the fleet, in ms: the agent waits. What is not sent by then, the next one sends. */
 const FLUSH_MS = 500;
 
-/** What is answered to an agent: an object on stdout, or the reason on stderr why the event is blocked. */
+/** What is answered to an agent: a text on stdout, or the reason on stderr why the event is blocked. */
 export type HookAnswer =
-  | { readonly json: object; readonly reason?: string | undefined }
+  | {
+      readonly out: string;
+      /** Whether that says anything, so that it must not be lost. */
+      readonly isSaid: boolean;
+      readonly reason?: string | undefined;
+    }
   | { readonly blocked: string };
 
 /** What answers one event, or many of them. */
@@ -49,22 +63,38 @@ export async function answerEvent(
 ): Promise<HookAnswer> {
   if ('problem' in event) {
     if (event.event && events[event.event].withhold) process.withholds();
-    return refuseUnread(options, event.problem, event.event, event.unread);
+    return refuseUnread(
+      refusalBy(event, options.from),
+      options,
+      event.problem,
+      event.event,
+      event.unread,
+    );
   }
-  const { received } = event;
-  if (!received) return pass('hooks have no such event here, and none was run');
+  const { received, ending } = event;
+  const stopReason = ending && (await pendingStop(ending));
+  if (ending && stopReason !== undefined) {
+    return printed(ending.dialect, { continue: false, stopReason });
+  }
+  if (ending) return printed(ending.dialect, {});
+  if (!received)
+    return pass(
+      `${dialects[options.from].agent}: hooks have no such event here, and none was run`,
+      options.from,
+    );
   // Until it is known which hooks there are, a guard may be among them.
   if (events[received.event].withhold) process.withholds();
   else if (!mayPrevent(received)) process.passes();
   const env = environmentOf(received);
-  if (!env) return refuseUnread(options, RUNS_WITHIN, received.event, received);
+  const refusal = refusalBy(event, options.from);
+  if (!env) return refuseUnread(refusal, options, RUNS_WITHIN, received.event, received);
   try {
     const told: string[] = [];
     return await onBehalfOf({ env }, () =>
       telling(told, isStart(received), () => answer(received, options, process, told)),
     );
   } catch (error) {
-    return refuseUnread(options, errorMessage(error));
+    return refuseUnread(refusal, options, errorMessage(error));
   }
 }
 
@@ -90,19 +120,21 @@ async function answer(
     const { config, settings } = workspace;
     fails = mayPrevent(received) || isWithheld(received, config) ? 'closed' : 'open';
     if (fails === 'open') process.passes();
+    const unknown = refusalOfUnknown(received, workspace);
+    if (unknown !== undefined) return await write(received, { kind: 'block', reason: unknown });
     const recording = { trace: options.trace, fleet: settings.fleet, flushMs: FLUSH_MS };
     const verdict = await withTrace(recording, config, () =>
-      decide(received, config, process.signal),
+      withMemory(received, () => decide(received, config, process.signal)),
     );
     const tell = isStart(received) ? tellAtStart : tellWhatMatters.bind(undefined, received);
     const forUser = [...told, ...tell(workspace)].map(toVisibleLines);
-    return write(received, { ...verdict, forUser });
+    return await write(received, { ...verdict, forUser });
   } catch (error) {
     // The guards that may be in the settings are not known.
     const reason = `The hooks could not be asked: ${errorMessage(error)}`;
-    if (fails === 'open') return pass(reason);
+    if (fails === 'open') return pass(reason, received.dialect);
     const forUser = told.map(toVisibleLines);
-    return write(received, { ...refusedVerdict(received, reason), forUser });
+    return await write(received, { ...refusedVerdict(received, reason), forUser });
   }
 }
 
@@ -181,7 +213,7 @@ async function decide(
   const signal = AbortSignal.any([deadline, givenUp]);
   const options = { signal, session: received.identity };
   const deciding = opensCall(config, received)
-    ? decideBefore(config, received, options)
+    ? decideCalls(received, (call) => decideBefore(config, call, options))
     : decideReceived(config, received, options);
   const verdict = await notLongAfter(deadline, GRACE_MS, deciding);
   if (deadline.aborted) throw new Error('they took too long');
@@ -200,18 +232,31 @@ async function decideBefore(
   return verdict;
 }
 
-function write(received: Received, verdict: ReplyVerdict): HookAnswer {
-  const { json, lost } = reply(received, verdict);
+async function write(received: Received, verdict: ReplyVerdict): Promise<HookAnswer> {
+  const { json, lost, refusal, text, stops } = reply(received, verdict);
+  if (stops !== undefined) await keepStop(received, stops);
   const { agent } = dialects[received.dialect];
   for (const each of lost) {
     printNotice('note', toOneLine(`${agent}, ${received.theirEvent}: ${each}`, MAX_NOTE));
   }
-  return { json, reason: verdict.reason };
+  if (refusal !== undefined) return { blocked: refusal };
+  return { ...printed(received.dialect, json, text), reason: verdict.reason };
 }
 
-function pass(note: string): HookAnswer {
+/** What an agent reads on stdout, for what there is to say. */
+export function printed(
+  dialect: DialectName,
+  json: object,
+  text?: string,
+): { readonly out: string; readonly isSaid: boolean } {
+  const isSaid = text !== undefined || Object.keys(json).length > 0;
+  const isNothing = !isSaid && dialects[dialect].isSilent;
+  return { out: isNothing ? '' : `${text ?? JSON.stringify(json)}\n`, isSaid };
+}
+
+function pass(note: string, from: DialectName): HookAnswer {
   printNotice('note', toOneLine(note, MAX_NOTE));
-  return { json: {} };
+  return printed(from, {});
 }
 
 /** In characters. */
@@ -232,22 +277,26 @@ function isWithheld({ event }: Received, config: Config): boolean {
 /**
  * What hooks have not read must be no way past a guard.
  *
+ * @param refusal how the agent is told, where an exit code is not enough
  * @param unread what is answered to: where a guard had to see what was given, that is withheld
  */
 async function refuseUnread(
+  refusal: Dialect['refusal'],
   options: HookOptions,
   problem: string,
   event?: HookEventName,
   unread?: Received,
 ): Promise<HookAnswer> {
   const withholds = event !== undefined && events[event].withhold !== undefined;
-  if (event && !events[event].canBlock && !withholds) return pass(problem);
+  if (event && !events[event].canBlock && !withholds) return pass(problem, options.from);
   const guards = await findGuards(options, event).catch((error: unknown) => [errorMessage(error)]);
-  if (guards.length === 0) return pass(`${problem}; no guard is there, so it goes on`);
+  if (guards.length === 0)
+    return pass(`${problem}; no guard is there, so it goes on`, options.from);
   const names = guards.map((name) => `"${toOneLine(name)}"`).join(', ');
   const reason = `hooks could not be asked (${names}): ${toOneLine(problem, MAX_NOTE)}`;
   if (unread && withholds) return write(unread, refusedVerdict(unread, `As ${reason}`));
-  return { blocked: `Blocked, as ${reason}` };
+  const blocked = `Blocked, as ${reason}`;
+  return refusal ? printed(options.from, refusal(blocked)) : { blocked };
 }
 
 async function findGuards(

@@ -19,7 +19,7 @@ export interface Crash {
   readonly signal: AbortSignal;
   /** Nothing is prevented by a block: should the process end from here on, the event passes. */
   passes(): void;
-  /** A block withholds what nothing prevents: the last words say it, as no exit code does. */
+  /** Where an exit code blocks nothing, or a block withholds what nothing prevents: the last words say it. */
   withholds(): void;
   /** The answer is written, and counts; or the reason why the event is blocked. */
   over(exitCode: number): void;
@@ -47,6 +47,8 @@ export function surviveCrashes(watchdog: Watchdog): Crash {
     if (exitCode === BLOCKED) say(2, `Blocked, as ${why}\n`);
     if (exitCode === BLOCKED && withholds) {
       say(1, watchdog.words.out);
+      // Agents read an answer only where all went well.
+      process.exitCode = ANSWERED;
       watchdog.isSilent = true;
     }
     watchdog.endIfStuck(killTrackedGroups);

@@ -1,8 +1,13 @@
+import { refusedVerdict } from '../../core/verdict.js';
 import { readSync, statSync } from 'node:fs';
 import { dirname, isAbsolute } from 'node:path';
-import { receive, refusedVerdict, reply, UnreadableEvent } from '../../dialects/reverse.js';
-import type { Received } from '../../dialects/received.js';
-import type { HookEventName, DialectName } from '../../protocol/types.js';
+import { dialects, sentEvent } from '../../dialects/dialects.js';
+import { isHookEventName } from '../../protocol/events.js';
+import { fieldOf, theirField } from '../../dialects/inputs.js';
+import { endingOf, receive, reply, UnreadableEvent } from '../../dialects/reverse.js';
+import type { Received } from '../../protocol/received.js';
+import type { Sender } from '../../protocol/names.js';
+import { DIALECT_NAMES, type HookEventName, type DialectName } from '../../protocol/types.js';
 import { errorCode, errorMessage } from '../../util/errorMessage.js';
 import { isRecord } from '../../util/records.js';
 import { hostEnvironment } from '../../util/requester.js';
@@ -76,42 +81,75 @@ function readAtOnce(keep: (chunk: Buffer) => boolean): boolean {
 
 /** What an agent has sent; `undefined` for an event of its own that is none here. */
 export type EventReading =
-  | { readonly received: Received | undefined }
+  | { readonly received: Received; readonly ending?: undefined }
+  | { readonly received: undefined; readonly ending: ReturnType<typeof endingOf> }
   | {
       readonly problem: string;
+      /** Who sent it, where that could be seen. */
+      readonly from?: DialectName;
       readonly event?: HookEventName | undefined;
       /** What can be answered where the event is known, though not what happened. */
       readonly unread?: Received | undefined;
     };
 
-export function readEvent({ from }: HookOptions, input: HookInputReading): EventReading {
+/** Whose files others run, too. */
+const SHARED: ReadonlySet<DialectName> = new Set(['claude', 'copilot']);
+
+/**
+ * Several agents run what stands in the settings of another one, and tell it in their own words; so who sent an event is
+ * looked for in what was sent, first. The environment is that of whoever asks.
+ */
+export function senderOf<S extends Sender>(sender: S, input: HookInputReading): S {
+  const value = 'value' in input ? input.value : undefined;
+  if (!SHARED.has(sender.from) || !isRecord(value)) return sender;
+  const env = hostEnvironment();
+  const told = DIALECT_NAMES.find((name) => dialects[name].isSender?.(value, env));
+  const { hook_event_name: event, tool_name: tool } = value;
+  const knows = (name: DialectName) =>
+    sentEvent(dialects[name], event) !== undefined &&
+    dialects[name].tools.some(({ theirs }) => theirs.some((each) => each === tool));
+  const byTool = knows(sender.from) ? undefined : DIALECT_NAMES.find(knows);
+  // Gemini CLI calls its events as we do.
+  const isOurs = isHookEventName(event) && !sentEvent(dialects.claude, event);
+  return { ...sender, from: told ?? byTool ?? (isOurs ? 'gemini' : sender.from) };
+}
+
+/** With the event's name, where what is sent does not say it. */
+function withEvent(name: DialectName, event: string | undefined, value: unknown): unknown {
+  if (event === undefined || !isRecord(value)) return value;
+  return { [theirField(dialects[name].common, 'hook_event_name')]: event, ...value };
+}
+
+/** @param sender as {@link senderOf} has found it */
+export function readEvent({ from, event }: Sender, input: HookInputReading): EventReading {
   if ('problem' in input) return input;
   try {
-    return { received: receive(from, input.value) };
+    const received = receive(from, withEvent(from, event, input.value));
+    return received ? { received } : { received, ending: endingOf(from, input.value) };
   } catch (error) {
-    const { event, unread } = error instanceof UnreadableEvent ? error : {};
-    return { problem: errorMessage(error), event, unread };
+    const { event: ours, unread } = error instanceof UnreadableEvent ? error : {};
+    return { problem: errorMessage(error), from, event: ours, unread };
   }
+}
+
+/** How whoever sent an event is refused it, where that is no exit code. */
+export function refusalBy(event: EventReading, from: DialectName) {
+  const sender = 'received' in event ? event.received?.dialect : event.from;
+  return dialects[sender ?? from].refusal;
 }
 
 const STUCK =
   'the hooks have not answered in time, and their process does not go on: look at code of extensions, and at drives that do not answer';
 
 /** What an agent is told of a process that cannot say anything any more, and has no exit code of its own. */
-export function lastWords(event: EventReading): Required<LastWords> {
+export function lastWords(event: EventReading, from: DialectName): Required<LastWords> {
   const received = 'received' in event ? event.received : event.unread;
+  const reason = `Blocked, as ${STUCK}`;
   // Agents read this form at all events, besides those of their own.
-  const json = received
-    ? reply(received, refusedVerdict(received, `Blocked, as ${STUCK}`)).json
-    : { decision: 'block', reason: `Blocked, as ${STUCK}` };
-  return { out: `${JSON.stringify(json)}\n`, err: `Blocked, as ${STUCK}\n` };
+  const unknown = refusalBy(event, from)?.(reason) ?? { decision: 'block', reason };
+  const said = received && reply(received, refusedVerdict(received, reason));
+  return { out: `${said?.text ?? JSON.stringify(said?.json ?? unknown)}\n`, err: `${reason}\n` };
 }
-
-/** Where agents say which project is open. The agent itself may be in another directory by now. */
-const PROJECT_VARIABLES: Readonly<Record<DialectName, string>> = {
-  claude: 'CLAUDE_PROJECT_DIR',
-  gemini: 'GEMINI_PROJECT_DIR',
-};
 
 /**
  * Where the project of an event is looked for.
@@ -136,10 +174,11 @@ export function namedDirectories(
   input: HookInputReading,
 ): readonly { readonly value: string; readonly source: string }[] {
   const fields = 'value' in input && isRecord(input.value) ? input.value : {};
-  const variable = PROJECT_VARIABLES[from];
+  const { projectVariable: variable = '' } = dialects[from];
   const said = [
+    // The agent itself may be in another directory by now.
     { value: hostEnvironment()[variable], source: variable },
-    { value: fields['cwd'], source: 'the "cwd" of the event,' },
+    { value: fieldOf(fields, dialects[from].common, 'cwd'), source: 'the "cwd" of the event,' },
   ];
   return said.flatMap(({ value, source }) => (isPath(value) ? [{ value, source }] : []));
 }

@@ -1,7 +1,6 @@
-import type { DialectName } from '../../protocol/types.js';
+import { readSender, type Sender } from '../../protocol/names.js';
 
-export interface HookOptions {
-  readonly from: DialectName;
+export interface HookOptions extends Sender {
   readonly cwd?: string;
   /** Who says so, where that is no option: for messages. */
   readonly cwdSource?: string | undefined;
@@ -14,7 +13,8 @@ export interface HookOptions {
 export function hookArguments(args: readonly string[]): HookOptions | undefined {
   const [command, option = '', value, ...others] = args;
   if (command !== 'hook' || option !== '--from' || others.length > 0) return undefined;
-  if (value !== 'claude' && value !== 'gemini') return undefined;
+  const sender = readSender(value ?? '');
+  if (!sender) return undefined;
   const trace = process.env['HOOKSTACK_TRACE'];
-  return { from: value, ...(trace && { trace }) };
+  return { ...sender, ...(trace && { trace }) };
 }

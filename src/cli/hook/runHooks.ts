@@ -3,7 +3,10 @@ import path from 'node:path';
 import { extensionsIn } from '../../config/settings/settingsPlaces.js';
 import { closeIdleConnections } from '../../fleet/remoteHooks.js';
 import { findHome } from '../../util/homeDirectory.js';
+import { DIALECT_NAMES, readSender } from '../../protocol/names.js';
+import { suggestName } from '../../util/suggestName.js';
 import { LIMITS } from '../shared/limits.js';
+import { UsageError } from '../shared/usageError.js';
 import { findProjectRoot, isLinked, isThere, PROJECT_MARKERS } from '../shared/projectRoot.js';
 import { Watchdog } from '../shared/watchdog.js';
 import { openWorkspace } from '../shared/workspace.js';
@@ -16,6 +19,8 @@ import {
   projectDirectory,
   readEvent,
   readInput,
+  refusalBy,
+  senderOf,
   type HookInputReading,
 } from './event.js';
 import { block, BLOCKED, keepStdout, surviveOutputs, writeAnswer } from './writeAnswer.js';
@@ -23,23 +28,36 @@ import { block, BLOCKED, keepStdout, surviveOutputs, writeAnswer } from './write
 /** Ms until the watchdog is started where nothing is known that could hold up the main thread: mostly, all is over by then. */
 const WATCH_DELAY_MS = 1000;
 
+const GUESSED =
+  'it was taken for Claude Code, as nothing tells who sent it: name the agent with --from';
+
+type RunOptions = Omit<HookOptions, 'from'> & { readonly from?: string };
+
 /**
  * Answers one event of an agent in a process of its own, which ends with it.
  *
  * @returns the exit code
  */
-export async function runHooks(options: HookOptions): Promise<number> {
+export async function runHooks({ from: said, ...given }: RunOptions): Promise<number> {
+  const from = said ?? 'claude';
+  const named = readSender(from);
+  if (!named)
+    throw new UsageError(`There is no agent "${from}"; ${suggestName(from, DIALECT_NAMES)}`);
   surviveOutputs();
   keepStdout();
   const input = await readInput();
-  const event = readEvent(options, input);
+  const options: HookOptions = senderOf({ ...given, ...named }, input);
+  const read = readEvent(options, input);
+  const isGuess = said === undefined && options.from === from && 'problem' in read;
+  const event = isGuess ? { ...read, problem: `${read.problem}; ${GUESSED}` } : read;
   // The agent has waited since the process began.
   const left = LIMITS.blocked - performance.now();
-  const watchdog = new Watchdog(lastWords(event), left, WATCH_DELAY_MS);
+  const watchdog = new Watchdog(lastWords(event, options.from), left, WATCH_DELAY_MS);
   if (isBehindLink(options, input)) watchdog.watch();
   const { directory, source } = projectDirectory(options, input, process.cwd());
   if (mayHang(options, directory)) watchdog.watch();
   const crash = surviveCrashes(watchdog);
+  if (refusalBy(event, options.from)) crash.withholds();
   let exitCode = BLOCKED;
   try {
     const place = { cwd: directory, cwdSource: source };
@@ -47,7 +65,7 @@ export async function runHooks(options: HookOptions): Promise<number> {
     exitCode =
       'blocked' in answer
         ? block(answer.blocked)
-        : await writeAnswer(answer.json, answer.reason, () => watchdog.watch());
+        : await writeAnswer(answer, () => watchdog.watch());
     return exitCode;
   } finally {
     crash.over(exitCode);

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, lstatSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { matcherLetsRun, isOfMoment, planContext } from '../../../middleware/planner.js';
-import type { Received } from '../../dialects/received.js';
+import type { Received } from '../../protocol/received.js';
 import { dialects } from '../../dialects/dialects.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../../hooks/entry.js';
@@ -67,7 +67,7 @@ export function tellWhatMatters(received: Received, workspace: Workspace): strin
   const registry = registryOf(workspace);
   const notes = [
     ...leftOutOf(received, workspace.problems),
-    ...(registry ? [...notAllowed(received, registry), ...unknownTool(received, registry)] : []),
+    ...(registry ? [...notAllowed(received, registry), ...unguarded(received, registry)] : []),
   ];
   const { sessionId } = received.identity;
   const project = workspace.config.getWorkingDir();
@@ -121,8 +121,16 @@ function notAllowed(received: Received, registry: HookRegistry): string[] {
   ];
 }
 
+/** Why a tool is refused that no table knows, where settings want that; `undefined` for all others. */
+export function refusalOfUnknown(received: Received, workspace: Workspace): string | undefined {
+  if (workspace.settings.unknownTools !== 'deny') return undefined;
+  const registry = registryOf(workspace);
+  const [why] = registry ? unguarded(received, registry) : [];
+  return why && `"unknownTools" is "deny". ${why}`;
+}
+
 /** A guard of some tools does not see one that does the same by another name. */
-function unknownTool(received: Received, registry: HookRegistry): string[] {
+function unguarded(received: Received, registry: HookRegistry): string[] {
   if (received.event !== HookEventName.BeforeTool) return [];
   const { toolName } = received.payload as HookPayload<HookEventName.BeforeTool>;
   if (isKnownTool(toolName)) return [];

@@ -33,22 +33,27 @@ export function surviveOutputs(): void {
   });
 }
 
+interface Said {
+  readonly out: string;
+  readonly isSaid: boolean;
+  /** Why hooks block. */
+  readonly reason?: string | undefined;
+}
+
 /**
  * Writes the answer of the hooks. Where that fails, the event is blocked, unless they had nothing to say.
  *
- * @param reason why hooks block
  * @param beforeLong called before a text is written that does not fit into every pipe: that waits for who reads it
  * @returns the exit code
  */
 export async function writeAnswer(
-  json: object,
-  reason: string | undefined,
+  { out, isSaid, reason }: Said,
   beforeLong: () => void,
 ): Promise<number> {
-  const bytes = Buffer.from(`${JSON.stringify(json)}\n`);
+  const bytes = Buffer.from(out);
   if (bytes.length > MIN_PIPE_BYTES) beforeLong();
   const error = await writeOut(bytes);
-  if (!error || Object.keys(json).length === 0) return ANSWERED;
+  if (!error || !isSaid) return ANSWERED;
   const problem = `the answer of the hooks could not be written (${errorMessage(error)})`;
   return block([`Blocked, as ${problem}`, reason].filter(Boolean).join(': '));
 }

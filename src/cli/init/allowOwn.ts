@@ -14,18 +14,18 @@ import { printNotice } from '../shared/terminal.js';
 
 /** What a command has written for the user just now. */
 export interface Written {
-  /** As it is loaded. */
-  readonly hook: ProjectHook | undefined;
+  /** As they are loaded. */
+  readonly hooks: readonly ProjectHook[];
   /** Contents by names relative to the project. */
   readonly files: ReadonlyMap<string, string>;
 }
 
 /**
- * Allows a hook that was written for the user, and again the hooks that were allowed until files were written beside
+ * Allows hooks that were written for the user, and again the hooks that were allowed until files were written beside
  * their scripts. Whatever else consent to them covers must have been allowed already, byte for byte.
  *
  * @param project the project's root
- * @returns what nobody has seen, where that is why the hook is not allowed; and what keeps hooks from running
+ * @returns what nobody has seen, where that is why a hook of them is not allowed; and what keeps hooks from running
  */
 export async function allowOwn(project: string, written: Written, cwd: string | undefined) {
   const workspace = await openToReview(project, true);
@@ -43,22 +43,23 @@ export async function allowOwn(project: string, written: Written, cwd: string | 
   const allowed = await consent.allow(own, { keep }).then(
     () => own,
     (error: unknown): readonly ConsentReview[] => {
-      printNotice('warning', `the hook could not be allowed: ${errorMessage(error)}`);
+      printNotice('warning', `what was written could not be allowed: ${errorMessage(error)}`);
       return [];
     },
   );
   const left = items.filter(({ review }) => !allowed.includes(review));
-  const mine = items.find(({ review }) => isWritten(review.item, written))?.review;
+  const mine = items.flatMap(({ review }) => (isWritten(review.item, written) ? [review] : []));
+  const mayRun = (review: ConsentReview) => review.status === 'allowed' || allowed.includes(review);
   return {
-    isAllowed: mine !== undefined && (mine.status === 'allowed' || allowed.includes(mine)),
-    unseen: mine ? unseenFiles(mine.item, written, before) : [],
+    isAllowed: mine.length >= written.hooks.length && mine.every(mayRun),
+    unseen: mine.flatMap(({ item }) => unseenFiles(item, written, before)),
     obstacles: obstaclesOf(workspace, left, cwd),
   };
 }
 
-function isWritten(item: ConsentItem, { hook }: Written): boolean {
-  return (
-    hook !== undefined && isSameDefinition(item, itemOfHook(hook, { class: 'open', files: {} }))
+function isWritten(item: ConsentItem, { hooks }: Written): boolean {
+  return hooks.some((hook) =>
+    isSameDefinition(item, itemOfHook(hook, { class: 'open', files: {} })),
   );
 }
 

@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import { referenceToolNames } from '../../agent/tools/toolNames.js';
 import { dialects, eventWords } from '../../dialects/dialects.js';
 import { events } from '../../protocol/events.js';
@@ -10,11 +11,11 @@ import { DEFAULT_TOOL } from '../shared/options.js';
 import { findProgram } from '../../process/command/findProgram.js';
 import {
   addToSettings,
-  asLoaded,
   createFiles,
   filesOf,
   groupOf,
   schemaFor,
+  starterAsLoaded,
   type NewFile,
 } from './starterFiles.js';
 import {
@@ -24,6 +25,7 @@ import {
   type StarterHook,
 } from './starterHooks.js';
 import { cwdWords, type Obstacles } from '../shared/obstacles.js';
+import { allowOwn } from './allowOwn.js';
 import { editAsAllowed } from '../shared/ownEdit.js';
 import { projectSettingsToWrite } from '../shared/projectFile.js';
 import {
@@ -34,6 +36,7 @@ import {
   toOneLine,
   toVisible,
 } from '../shared/terminal.js';
+import { isInteractive } from '../shared/streams.js';
 import { UsageError } from '../shared/usageError.js';
 import { isTrustedRun, resolveWorkingDir } from '../shared/workspace.js';
 
@@ -47,8 +50,18 @@ interface InitOptions {
   readonly json?: boolean;
 }
 
-/** @throws UsageError when the hook or a file is there already; Error when a file cannot be written */
-export async function init(options: InitOptions): Promise<void> {
+/**
+ * @param command what was given to it; without options, it offers guards on a terminal
+ * @throws UsageError when the hook or a file is there already; Error when a file cannot be written
+ */
+export async function init(
+  options: InitOptions,
+  command?: Pick<Command, 'getOptionValueSource'>,
+): Promise<void> {
+  if (isInteractive() && command !== undefined && isBare(options, command)) {
+    const names = await (await import('../add/offerGuards.js')).offerGuards();
+    if (names.length > 0) return (await import('../add/add.js')).add(names, options);
+  }
   const { event } = options;
   const choice = await checkChoice(options);
   const project = await resolveWorkingDir(options.cwd);
@@ -67,7 +80,7 @@ export async function init(options: InitOptions): Promise<void> {
     return true;
   });
 
-  const standing = await standingOf(project, files, asLoaded(event, group), options.cwd);
+  const standing = await standingOf(project, files, starterAsLoaded(event, group), options.cwd);
   const created = files.map(({ path }) => path);
   const { isAllowed: allowed } = standing;
   const obstacles = obstaclesTo(standing);
@@ -75,6 +88,12 @@ export async function init(options: InitOptions): Promise<void> {
   if (options.json) {
     printJson({ event, hook: hook.name, settings, created, allowed, obstacles, next });
   } else printLine(formatResult(hook, [...created, '.llxprt/settings.json'], standing, next));
+}
+
+/** Whether nothing is said of what to write, but where. */
+function isBare(options: InitOptions, command: Pick<Command, 'getOptionValueSource'>): boolean {
+  const said = Object.keys(options).filter((key) => key !== 'cwd');
+  return said.every((key) => command.getOptionValueSource(key) === 'default');
 }
 
 /** Whether the hook may run, and what else is in its way. */
@@ -88,12 +107,11 @@ interface Standing {
 async function standingOf(
   project: string,
   files: readonly NewFile[],
-  hook: ProjectHook | undefined,
+  hooks: readonly ProjectHook[],
   cwd: string | undefined,
 ): Promise<Standing> {
-  const { allowOwn } = await import('./allowOwn.js');
   const contents = new Map(files.map(({ path, content }) => [path, content]));
-  const standing = await allowOwn(project, { hook, files: contents }, cwd);
+  const standing = await allowOwn(project, { hooks, files: contents }, cwd);
   return isTrustedRun({}) ? { ...standing, isAllowed: true } : standing;
 }
 

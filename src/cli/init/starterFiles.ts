@@ -55,12 +55,14 @@ export function filesOf(
  * All files, or none.
  *
  * @param andThen what must succeed as well
+ * @param advice what to do where one is there already
  * @throws UsageError where one is there already
  */
 export async function createFiles(
   project: string,
   files: readonly NewFile[],
   andThen: () => Promise<unknown>,
+  advice = 'remove it, or choose another --name',
 ): Promise<void> {
   const created: string[] = [];
   try {
@@ -75,9 +77,7 @@ export async function createFiles(
     const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
     if (!isThere) throw error;
     const there = files[created.length]?.path;
-    throw new UsageError(`${there} is there already; remove it, or choose another --name`, {
-      cause: error,
-    });
+    throw new UsageError(`${there} is there already; ${advice}`, { cause: error });
   }
 }
 
@@ -122,10 +122,20 @@ export function groupOf(hook: StarterHook, language: StarterLanguage): StarterGr
 }
 
 /** The hook as it is read from the settings, with its timeout in ms. */
-export function asLoaded(event: HookEventName, group: StarterGroup): ProjectHook | undefined {
-  const [loaded] = parseHookDefinitions({ [event]: [group] }).hooks[event] ?? [];
-  const { hooks: [config] = [], origin: _, ...fields } = loaded ?? {};
-  return config && { event, group: fields, config: { ...config, timeout: TIMEOUT_MS } };
+export function starterAsLoaded(event: HookEventName, group: StarterGroup): ProjectHook[] {
+  return asLoaded(event, group).map(({ config, ...hook }) => ({
+    ...hook,
+    config: { ...config, timeout: TIMEOUT_MS },
+  }));
+}
+
+/** The hooks of a group without a dialect as they are read from settings. */
+export function asLoaded(event: HookEventName, group: object): ProjectHook[] {
+  const loaded = parseHookDefinitions({ [event]: [group] }).hooks[event] ?? [];
+  return loaded.flatMap(({ hooks, ...own }) => {
+    const { origin: _, ...fields } = own;
+    return hooks.map((config) => ({ event, group: fields, config }));
+  });
 }
 
 interface Addition {
@@ -140,15 +150,24 @@ export async function addToSettings(
 ): Promise<void> {
   await editSettings(file, (current) => {
     refuseSecond(file, group, current['hooks']);
-    const isOn = current['enableHooks'] === true;
-    // In a file that is there, it would stand behind the rest.
-    const isNew = Object.keys(current).length === 0;
-    return [
-      ...(isNew && schema !== undefined ? [{ path: ['$schema'], value: schema }] : []),
-      ...(isOn ? [] : [{ path: ['enableHooks'], value: true }]),
-      insertGroup(current['hooks'], event, group),
-    ];
+    return additionsTo(current, [{ event, group }], schema);
   });
+}
+
+/** The edits that add groups to settings, and switch hooks on. */
+export function additionsTo(
+  current: Readonly<Record<string, unknown>>,
+  groups: readonly { readonly event: HookEventName; readonly group: object }[],
+  schema: string | undefined,
+): JsonEdit[] {
+  const isOn = current['enableHooks'] === true;
+  // In a file that is there, it would stand behind the rest.
+  const isNew = Object.keys(current).length === 0;
+  return [
+    ...(isNew && schema !== undefined ? [{ path: ['$schema'], value: schema }] : []),
+    ...(isOn ? [] : [{ path: ['enableHooks'], value: true }]),
+    ...insertGroups(current['hooks'], groups),
+  ];
 }
 
 function refuseSecond(
@@ -156,16 +175,30 @@ function refuseSecond(
   { hooks: [{ name }] }: StarterGroup,
   configured: unknown,
 ): void {
-  const { hooks } = parseHookDefinitions(configured ?? {});
-  const present = Object.values(hooks).flatMap((groups) => groups.flatMap((group) => group.hooks));
-  if (!present.some((hook) => hookIdentity(hook) === name)) return;
+  if (!namesIn(configured).has(name ?? '')) return;
   throw new UsageError(
     `${file} has a hook named "${name}" already; remove it, or choose another --name`,
   );
 }
 
-function insertGroup(hooks: unknown, event: HookEventName, group: object): JsonEdit {
-  const groups = isRecord(hooks) ? hooks[event] : undefined;
-  if (!Array.isArray(groups)) return { path: ['hooks', event], value: [group] };
-  return { path: ['hooks', event, groups.length], value: group, isInsertion: true };
+/** What the hooks of settings are called. */
+export function namesIn(configured: unknown): ReadonlySet<string> {
+  const { hooks } = parseHookDefinitions(configured ?? {});
+  const present = Object.values(hooks).flatMap((groups) => groups.flatMap((group) => group.hooks));
+  return new Set(present.map(hookIdentity));
+}
+
+/** One after the other, each behind what is there by then. */
+function insertGroups(
+  hooks: unknown,
+  groups: readonly { readonly event: HookEventName; readonly group: object }[],
+): JsonEdit[] {
+  const ends = new Map<HookEventName, number>();
+  return groups.map(({ event, group }) => {
+    const present = isRecord(hooks) ? hooks[event] : undefined;
+    const end = ends.get(event) ?? (Array.isArray(present) ? present.length : undefined);
+    ends.set(event, (end ?? 0) + 1);
+    if (end === undefined) return { path: ['hooks', event], value: [group] };
+    return { path: ['hooks', event, end], value: group, isInsertion: true };
+  });
 }

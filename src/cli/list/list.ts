@@ -77,7 +77,7 @@ function formatHook(hook: ListedHook): string {
   const written = commandLine({ ...hook, args: hook.args ?? undefined });
   return [
     `  ${toVisible(hook.hook)} [${state}]`,
-    ...(hook.hook === written ? [] : [`    command: ${toVisible(written)}`]),
+    ...(hook.hook === written || written === '' ? [] : [`    command: ${toVisible(written)}`]),
     `    source: ${formatSource(hook)}`,
     `    ${columnTexts(hook)}`,
   ].join('\n');

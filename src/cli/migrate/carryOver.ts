@@ -1,17 +1,11 @@
-import type { Path } from '../../util/checks.js';
+import { formatPath, type Path } from '../../util/checks.js';
 import { parseHookDefinitions } from '../../hooks/hookSettings.js';
 import { findUnmatchableNames } from '../../validate/matching.js';
 import { requireAskable } from '../../fleet/requireAskable.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { isRecord } from '../../util/records.js';
 import { type DialectName, type HookDefinition, HookEventName } from '../../protocol/types.js';
-import {
-  dialects,
-  foreignMoment,
-  ourEventName,
-  sentEvent,
-  theirEventName,
-} from '../../dialects/dialects.js';
+import { dialects, foreignMoment, ourEventName, sentEvent } from '../../dialects/dialects.js';
 import { events } from '../../protocol/events.js';
 import { areOwnHooks } from '../shared/ownHook.js';
 
@@ -89,7 +83,7 @@ const FORBIDDING: ReadonlyMap<string, readonly string[]> = new Map([
   ['tools', ['exclude']],
 ]);
 
-const FORBIDS = 'what this forbids without a hook is not forbidden here; write a BeforeTool hook';
+const FORBIDS = 'what this forbids without a hook is not forbidden here; write it as rules';
 
 function forbids(key: string, value: unknown): boolean {
   if (key === 'excludeTools') return isFilled(value);
@@ -139,11 +133,12 @@ function* carryEvents(
   for (const [name, groups] of Object.entries(hooks)) {
     // They run the hooks that are here.
     if (SWITCHES.has(name) || areOwnHooks(groups)) continue;
-    const event = Object.values(HookEventName).find(
-      (each) => theirEventName(dialects[dialect], each) === name,
-    );
+    const event = dialects[dialect].events.find(
+      (each) => each.name === name && !each.isOnlySent,
+    )?.event;
     const key = foreignMoment(dialects[dialect], name) ? name : event;
-    if (!key) report(['hooks', name], whyNoEvent(name, dialect));
+    if (!key)
+      report(['hooks', name], whyNoEvent(name, dialect), mayStop(name) ? 'lost' : 'changed');
     else if (!Array.isArray(groups)) report(['hooks', name], 'is not a list of groups');
     if (!key || !Array.isArray(groups)) continue;
     if (groups.length === 0) report(['hooks', name], EMPTY);
@@ -161,9 +156,19 @@ function* carryEvents(
   }
 }
 
+/** By its name, as nothing else is known of such an event. */
+function mayStop(name: string): boolean {
+  return /^(?:before|pre_?(?!compact))|permissionrequest|submit/iu.test(name);
+}
+
 function whyNoEvent(name: string, dialect: DialectName): string {
   const { agent } = dialects[dialect];
   const sent = sentEvent(dialects[dialect], name)?.event;
+  const isSame = (each: { name: string }) => each.name.toLowerCase() === name.toLowerCase();
+  const known = dialects[dialect].events.find(isSame)?.name;
+  if (known !== undefined) {
+    return `hooks of ${known}, which this is with a capital letter, read and answer other fields: have the hook do so, and write it as ${known}`;
+  }
   if (sent === undefined) return `this event of ${agent} does not exist here`;
   return `has no event of its own here, where hooks of ${sent} answer it, once ${agent} runs them: if the hook may run there too, copy it to ${sent}`;
 }
@@ -192,7 +197,11 @@ function carryGroup(
   }
   const hooks: unknown = isRecord(raw) ? raw['hooks'] : undefined;
   if (Array.isArray(hooks) && hooks.length === 0) report(['hooks'], EMPTY);
+  const leftOut = new Set(parsed.problems.map(({ path }) => formatPath(path.slice(2))));
   for (const [index, hook] of Array.isArray(hooks) ? hooks.entries() : []) {
+    const at = ['hooks', index, 'if'];
+    const isConditional = isRecord(hook) && hook['if'] !== undefined;
+    if (isConditional && !leftOut.has(formatPath(at))) report(at, CONDITION);
     const fault = whyNeverAsked({ [key]: [{ dialect, hooks: [hook] }] }, dialect);
     if (fault === undefined) continue;
     const message = `the hook cannot be asked: ${fault}`;
@@ -224,3 +233,6 @@ function whyNeverAsked(hooks: object, dialect: DialectName): string | undefined 
 }
 
 const EMPTY = 'holds no hook, so that there is nothing to carry over';
+
+const CONDITION =
+  'becomes "when", which finds the same calls, and looks further: into bash -c, sudo and env, and behind options such as git -C';

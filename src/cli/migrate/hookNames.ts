@@ -39,9 +39,10 @@ export class HookNames {
   }
 }
 
-/** Of servers, the address alone does not tell in whose name they are asked. */
+/** Of servers, the address alone does not tell in whose name they are asked; of plugins, a command not whose it is. */
 function whatRuns(hook: CommandHookConfig): string {
-  return (hook.type === 'remote' && commandKey(hook)) || commandLine(hook);
+  const isMore = hook.type === 'remote' || hook.env !== undefined;
+  return (isMore && commandKey(hook)) || commandLine(hook);
 }
 
 const MAX_LENGTH = 40;

@@ -13,7 +13,7 @@ import {
 import { requireHome } from '../../util/homeDirectory.js';
 import { asWord } from '../../util/quoteWord.js';
 import { matchesGroup } from '../../validate/matching.js';
-import { type ForeignScope, foreignSettings } from '../shared/foreignSettings.js';
+import { type ForeignScope, foreignMarkers } from '../shared/foreignSettings.js';
 import { HOOK_TEST_SUFFIX } from '../shared/hookTestFile.js';
 import { type Obstacles, cwdWords, findObstacles } from '../shared/obstacles.js';
 import { DEFAULT_TOOL } from '../shared/options.js';
@@ -24,7 +24,8 @@ import { UsageError } from '../shared/usageError.js';
 import { resolveWorkingDir } from '../shared/workspace.js';
 import { findTests } from '../test/findTests.js';
 import { PLUGINS, type RemarkKind } from './carryOver.js';
-import { type Move, type Remark, makeMove, planMove } from './plan.js';
+import { type Move, makeMove, planMove } from './plan.js';
+import type { Remark } from './sources.js';
 
 /** In characters. */
 const MAX_REMARK = 500;
@@ -47,8 +48,8 @@ interface Migration {
  */
 export async function migrate({ from, ...others }: MigrateOptions): Promise<number> {
   if (from === undefined) {
-    const commands = DIALECT_NAMES.map((name) => `hookstack migrate --from ${name}`);
-    throw new UsageError(`Say whose hooks to take over: ${commands.join(', or ')}`);
+    const names = DIALECT_NAMES.join(', ');
+    throw new UsageError(`Say whose hooks to take over: hookstack migrate --from AGENT (${names})`);
   }
   const options = { from, ...others };
   const { dryRun = false } = options;
@@ -57,7 +58,7 @@ export async function migrate({ from, ...others }: MigrateOptions): Promise<numb
     moves.push(await planMove(directory, from, scope));
   }
   if (!dryRun) for (const move of moves) await makeMove(move);
-  const { notRead } = foreignSettings[from];
+  const { notRead } = dialects[from].settings;
   const obstacles = dryRun ? {} : await obstaclesTo(moves, options);
   const next = await nextCommands(moves, obstacles, options);
   const files = moves.map(describeMove);
@@ -78,8 +79,7 @@ function isInVain(moves: readonly Move[]): boolean {
 async function placesOf({ from, scope, cwd }: Migration): Promise<[ForeignScope, string][]> {
   const home = await realpath(requireHome()).catch(requireHome);
   if (scope === 'user') return [['user', home]];
-  const { files, localFiles = [] } = foreignSettings[from];
-  const project = await resolveWorkingDir(cwd, [...PROJECT_MARKERS, ...files, ...localFiles]);
+  const project = await resolveWorkingDir(cwd, [...PROJECT_MARKERS, ...foreignMarkers(from)]);
   const user: [ForeignScope, string][] = scope === 'all' ? [['user', home]] : [];
   if (project !== home) return [[scope === 'all' ? 'project' : scope, project], ...user];
   if (user.length > 0) return user;
@@ -134,7 +134,7 @@ function formatMoves(
 ): string {
   const { agent } = dialects[from];
   const own = scope === 'project' ? '; your own settings, which --scope user takes over' : '';
-  const notRead = `Not looked at: ${foreignSettings[from].notRead}${own}.`;
+  const notRead = `Not looked at: ${dialects[from].settings.notRead}${own}.`;
   const found = moves.filter(({ sources, remarks }) => sources.length + remarks.length > 0);
   if (found.length === 0) {
     const places = moves.flatMap(({ places: files }) => files);

@@ -1,20 +1,18 @@
 import type { JsonEdit } from '../shared/editJson.js';
-import { editSettings, explainInvalid, planSettings } from '../shared/editSettings.js';
+import { editSettings, planSettings } from '../shared/editSettings.js';
 import { settingsFileIn } from '../../config/settings/settingsPlaces.js';
 import type { DialectName, CommandHookConfig, HookDefinition } from '../../protocol/types.js';
-import { carryOver, mayBlock, type CarriedOver, type RemarkKind } from './carryOver.js';
+import { mayBlock } from './carryOver.js';
 import { HookNames } from './hookNames.js';
-import { findPlugins, type PluginHooks } from './plugins.js';
+import { readPlugins } from './plugins.js';
+import { readSources, type Remark, type Source } from './sources.js';
 import { dialects, foreignMoment, ourEventName } from '../../dialects/dialects.js';
 import { commandKey } from '../../run/sameCommand.js';
 import { parseHookDefinitions } from '../../hooks/hookSettings.js';
-import { formatPath } from '../../util/checks.js';
-import type { Position } from '../../util/jsonDocument.js';
-import { readJsonFile } from '../../util/guardedFile.js';
 import { isRecord } from '../../util/records.js';
-import { foreignSettingsIn, type ForeignScope } from '../shared/foreignSettings.js';
+import { foreignPlaces, type ForeignScope } from '../shared/foreignSettings.js';
 import { projectSettingsToWrite } from '../shared/projectFile.js';
-import { orUsageError, UsageError } from '../shared/usageError.js';
+import { orUsageError } from '../shared/usageError.js';
 
 export interface Move {
   readonly scope: ForeignScope;
@@ -23,8 +21,8 @@ export interface Move {
   /** Files that were looked for. */
   readonly places: readonly string[];
   readonly sources: readonly Source[];
-  /** Whose hooks are left where they are. */
-  readonly plugins: readonly PluginHooks[];
+  /** Those of them that are of a plugin. */
+  readonly plugins: readonly Source[];
   /** Of all sources, and of what was left where it is: lost guards first, then by file and line. */
   readonly remarks: readonly Remark[];
   readonly before: string;
@@ -33,30 +31,16 @@ export interface Move {
   readonly present: number;
 }
 
-interface Source {
-  readonly file: string;
-  readonly carried: CarriedOver;
-  readonly remarks: readonly Remark[];
-}
-
-export interface Remark extends Position {
-  readonly file: string;
-  readonly path: string;
-  readonly message: string;
-  readonly kind: RemarkKind;
-}
-
 /** @param directory the project, or the home directory */
 export async function planMove(
   directory: string,
   from: DialectName,
   scope: ForeignScope,
 ): Promise<Move> {
-  const places = foreignSettingsIn(directory, from, scope);
-  const sources = await readSources(places, from);
+  const plugins = scope === 'project' ? await readPlugins(directory, from) : [];
+  const sources = [...(await readSources(directory, from, scope)), ...plugins];
   // What only one person wanted is not put into a file that is committed.
-  const apart = scope === 'project' ? foreignSettingsIn(directory, from, 'local') : [];
-  const local = await readSources(apart, from);
+  const local = scope === 'project' ? await readSources(directory, from, 'local') : [];
   const isWritten = scope !== 'user' && sources.length > 0;
   const target = isWritten ? await projectSettingsToWrite(directory) : settingsFileIn(directory);
   let counts = { added: 0, present: 0 };
@@ -68,15 +52,14 @@ export async function planMove(
     return edits;
   });
   const { before, after } = await orUsageError(change, (detail) => detail);
-  const plugins = scope === 'project' ? await findPlugins(directory, from) : [];
   const remarks = [
-    ...plugins.map((plugin) => remarkPlugin(plugin, from)),
     ...sources.flatMap((source) => source.remarks),
     ...local.flatMap((source) => remarkLeft(source, left, from)),
   ];
   const sorted = [...remarks.filter(isLost), ...remarks.filter((remark) => !isLost(remark))];
-  const looked = [...places, ...apart];
-  const found = { places: looked, sources, plugins, remarks: sorted };
+  const scopes: readonly ForeignScope[] = scope === 'project' ? ['project', 'local'] : [scope];
+  const places = scopes.flatMap((each) => foreignPlaces(directory, from, each));
+  const found = { places, sources, plugins, remarks: sorted };
   return { scope, target, ...found, before, after, ...counts };
 }
 
@@ -92,34 +75,8 @@ function remarkLeft({ file, carried, remarks }: Source, left: number, from: Dial
   return [...(left > 0 ? [{ ...place, message, kind } as const] : []), ...remarks.filter(isLost)];
 }
 
-function remarkPlugin({ file, mayStop }: PluginHooks, from: DialectName): Remark {
-  const message = `hooks of a plugin or an extension are not taken over: copy those that you need to .llxprt/settings.json, into groups with "dialect": "${from}"`;
-  const kind = mayStop ? 'lost' : 'changed';
-  return { file, line: 1, column: 1, path: 'hooks', message, kind };
-}
-
-async function readSources(files: readonly string[], from: DialectName): Promise<Source[]> {
-  const read = await Promise.all(files.map((file) => readSource(file, from)));
-  return read.filter((source) => source !== undefined);
-}
-
 export async function makeMove({ target, sources, before, after }: Move): Promise<void> {
   if (before !== after) await editSettings(target, (current) => planEdits(current, sources).edits);
-}
-
-async function readSource(file: string, from: DialectName): Promise<Source | undefined> {
-  const reading = await readJsonFile(file, { groupMayWrite: true }, 'an object of settings');
-  if (reading.status === 'missing') return undefined;
-  if (reading.status === 'refused') throw new UsageError(`${file} is not read: ${reading.reason}`);
-  if (reading.status === 'invalid') throw new UsageError(explainInvalid(file, reading));
-  const { value, document } = reading;
-  const carried = carryOver(value, from);
-  const remarks = carried.remarks.map((remark) => {
-    const { line, column } = document.locate(remark.path);
-    const { message, kind } = remark;
-    return { file, line, column, path: formatPath(remark.path), message, kind };
-  });
-  return { file, carried, remarks: remarks.toSorted((a, b) => a.line - b.line) };
 }
 
 function planEdits(current: Readonly<Record<string, unknown>>, sources: readonly Source[]) {
@@ -207,12 +164,15 @@ function keyOf(
   { dialect, matcher = '' }: HookDefinition,
   hook: CommandHookConfig,
 ): string {
-  const { type, command, args } = hook;
+  const { type, command, args, env = {} } = hook;
+  // Those name the plugin whose command it is.
+  const roots = dialect && dialects[dialect].missingVariables.map((name) => env[name]);
   return JSON.stringify([
     event,
     dialect,
     matcher,
     type === 'remote' ? commandKey(hook) : command,
     args,
+    roots?.filter((root) => root !== undefined),
   ]);
 }

@@ -3,6 +3,16 @@
 # "hookstack hook --from AGENT" wherever that one cannot. Starts no Node where it need not.
 case $0 in */*) here=${0%/*} ;; *) here=$(dirname "$(command -v -- "$0")") ;; esac
 case $here in /*) ;; *) here=$PWD/$here ;; esac
+asking=${HOOKSTACK_MOD-}
+unset HOOKSTACK_MOD
+if [ "$asking" ]; then
+  # A mod of Claude Code asks about all events of this session itself. What an event says of its session, no project does.
+  begin="{\"session_id\":\"$asking\","
+  given=$(head -c "${#begin}")
+  [ "$given" = "$begin" ] && exit 0
+  { printf %s "$given" && exec cat; } | /bin/sh "$0" "$@"
+  exit
+fi
 program=$here/hookstack
 [ -x "$program" ] || program=$here/cli.cjs
 if [ "$1" = --cold ]; then
@@ -11,7 +21,9 @@ if [ "$1" = --cold ]; then
   guards=$HOME/.llxprt/run/guards
   if [ -r "$guards" ]; then
     while IFS= read -r place; do
-      for folder in "$(pwd -P)" "${CLAUDE_PROJECT_DIR-}" "${GEMINI_PROJECT_DIR-}"; do
+      for folder in "$(pwd -P)" "${CLAUDE_PROJECT_DIR-}" "${GEMINI_PROJECT_DIR-}" "${COPILOT_PROJECT_DIR-}" \
+        "${CURSOR_PROJECT_DIR-}" "${DEVIN_PROJECT_DIR-}" "${FACTORY_PROJECT_DIR-}" "${OPENHANDS_PROJECT_DIR-}" \
+        "${QWEN_PROJECT_DIR-}"; do
         case $folder/ in "${place%/}"/*) hasGuards=1 ;; esac
       done
     done <"$guards"
@@ -56,11 +68,11 @@ my $RETRY = 20;
 
 my ($program, $agent, @options) = @ARGV;
 my $startedAt = time;
-my $isControl = defined $agent && $agent =~ /^(?:status|stop)$/;
+my $isControl = defined $agent && $agent =~ /^(?:status|stop|mod)$/;
 my ($input, $isWhole) = read_input();
 cold() unless defined $agent && $agent =~ /^\w+$/ && !@options && $isWhole;
 # What changes this program, or how Node works, is for a process of its own; and nobody else is to have it.
-cold() if grep { /^(?:HOOKSTACK_(?!RESIDENT$)|NODE_(?!EXTRA_CA_CERTS$)|OPENSSL_)/ } keys %ENV;
+cold() if grep { /^(?:HOOKSTACK_(?!(?:RESIDENT|PERSON)$)|NODE_(?!EXTRA_CA_CERTS$)|OPENSSL_)/ } keys %ENV;
 my $folder = folder() // cold();
 my ($node, $main) = (find_node() // cold(), find_main() // cold());
 my $socket = socket_in($folder) // cold();

@@ -1,10 +1,10 @@
 import { readFileSync, readlinkSync, statSync } from 'node:fs';
-import { DIALECT_NAMES, type DialectName } from '../../protocol/types.js';
+import { readSender, type Sender } from '../../protocol/names.js';
 
 /** What a client says. One connection carries one of them, and its answer. */
 export interface ResidentRequest {
-  /** The agent, whose event `input` is; or what the user wants of the resident. */
-  readonly wants: DialectName | 'status' | 'stop';
+  /** Whose event `input` is; or what the user wants of the resident; or that a mod of this process wants to ask. */
+  readonly wants: Sender | 'status' | 'stop' | 'mod';
   /** The client's process, by its number in its namespace. */
   readonly pid: number;
   /** That namespace, in the system's words. */
@@ -23,15 +23,11 @@ export function readRequest(bytes: Buffer): ResidentRequest | undefined {
   const end = bytes.subarray(0, MAX_LINE).indexOf('\n');
   const line = /^(\w+) ([1-9]\d*) (pid:\[\d+\])$/u.exec(bytes.toString('latin1', 0, end));
   if (end < 0 || !line) return undefined;
-  const [, wants = '', pid, space = ''] = line;
-  if (!isWanted(wants)) return undefined;
+  const [, text = '', pid, space = ''] = line;
+  const isControl = text === 'status' || text === 'stop' || text === 'mod';
+  const wants = isControl ? text : readSender(text);
+  if (!wants) return undefined;
   return { wants, pid: Number(pid), space, input: bytes.subarray(end + 1) };
-}
-
-function isWanted(text: string): text is ResidentRequest['wants'] {
-  return (
-    text === 'status' || text === 'stop' || (DIALECT_NAMES as readonly string[]).includes(text)
-  );
 }
 
 /** Says that the event was heard, or that it is still being answered. */

@@ -45,8 +45,13 @@ export async function resident(
 
 /** The client of this package, which finds the resident, as it does for each event. */
 export function clientFile(): string {
+  return packagedFile('hookstack-hook.sh');
+}
+
+/** A file that the build has put beside the program. */
+export function packagedFile(name: string): string {
   const manifest = createRequire(import.meta.url).resolve('hookstack/package.json');
-  return path.join(path.dirname(manifest), 'dist/hookstack-hook.sh');
+  return path.join(path.dirname(manifest), 'dist', name);
 }
 
 /**

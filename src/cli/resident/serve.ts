@@ -3,10 +3,11 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import path from 'node:path';
 import { removeControls } from '../../protocol/sanitizeText.js';
-import { HookEventName, type DialectName } from '../../protocol/types.js';
+import type { Sender } from '../../protocol/names.js';
+import { HookEventName } from '../../protocol/types.js';
 import { onBehalfOf } from '../../util/requester.js';
 import { answerEvent } from '../hook/answerEvent.js';
-import { parseInput, projectDirectory, readEvent } from '../hook/event.js';
+import { parseInput, projectDirectory, readEvent, senderOf } from '../hook/event.js';
 import { ANSWERED, BLOCKED } from '../hook/writeAnswer.js';
 import { makePrivate, removeOld } from '../shared/privateFolder.js';
 import { UsageError } from '../shared/usageError.js';
@@ -20,6 +21,7 @@ import {
   type Inheritance,
   type ResidentRequest,
 } from './client.js';
+import { MAX_REQUEST, ModDoor, type ResidentReply } from './modDoor.js';
 import { RememberedFiles } from './rememberedFiles.js';
 import {
   isCurrent,
@@ -34,8 +36,7 @@ const IDLE_MS = 600_000;
 /** Ms between two signs for a client, which waits for the first one for 1.5 s, and between two looks at its own files. */
 const SIGN_MS = 500;
 const LOOK_MS = 10_000;
-/** Bytes of a request, as the client sends no more, and of all that are being read. */
-const MAX_REQUEST = 10 * 1024 * 1024;
+/** Bytes of all requests that are being read. */
 const MAX_READING = 128 * 1024 * 1024;
 /** Events at a time: of all, and from one directory. What is more is answered by processes of their own. */
 const MAX_EVENTS = 256;
@@ -70,6 +71,9 @@ class Resident {
   readonly #server: Server;
   readonly #workspaces = new KeptWorkspaces();
   readonly #remembered = new RememberedFiles();
+  readonly #mods = new ModDoor((...asked) =>
+    this.#isEnding ? Promise.resolve(undefined) : this.#replyAs({ from: 'claude' }, ...asked),
+  );
   readonly #startedAt = performance.now();
   /** What can be seen of the socket, and of the client's file, which is another one once the package is replaced. */
   #inode = 0;
@@ -90,7 +94,8 @@ class Resident {
 
   /** Takes the place of one that is there, which sees that and ends. */
   async listen(): Promise<void> {
-    const draft = `${this.socket}.${process.pid}`;
+    // Its name is the shorter one: what is too long for a socket is cut off, and found by nobody.
+    const draft = path.join(path.dirname(this.socket), `${process.pid}.sock`);
     rmSync(draft, { force: true });
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject);
@@ -129,11 +134,20 @@ class Resident {
   }
 
   #hear(client: Socket): void {
+    client.on('error', () => client.destroy());
+    client.setTimeout(SILENT_MS, () => client.destroy());
+    client.once('data', (first: Buffer) => {
+      if (this.#mods.take(client, first)) return;
+      this.#hearClient(client);
+      client.emit('data', first);
+    });
+  }
+
+  #hearClient(client: Socket): void {
     const chunks: Buffer[] = [];
     let size = 0;
     const asked = new AbortController();
     const signs = setInterval(() => client.write(STILL_HERE), SIGN_MS);
-    client.on('error', () => client.destroy());
     client.once('close', () => {
       clearInterval(signs);
       this.#reading -= size;
@@ -145,7 +159,6 @@ class Resident {
       if (size > MAX_REQUEST || this.#reading > MAX_READING) client.destroy();
       else chunks.push(chunk);
     });
-    client.setTimeout(SILENT_MS, () => client.destroy());
     client.once('end', () => {
       client.setTimeout(0);
       const answering = this.#answer(client, Buffer.concat(chunks), asked.signal);
@@ -174,11 +187,25 @@ class Resident {
     if (!this.#isWhole()) this.#end();
     const client = this.#isEnding ? undefined : this.#lookAt(request);
     if (!client) return undefined;
+    if (request.wants === 'mod') {
+      const door = { socket: this.socket, path: this.#mods.admit(client) };
+      return formatReply(0, `${JSON.stringify(door)}\n`, '');
+    }
+    const reply = await this.#replyAs(request.wants, client, request.input, signal);
+    return reply && formatReply(reply.code, reply.out, reply.err);
+  }
+
+  async #replyAs(
+    sender: Sender,
+    client: Inheritance,
+    input: Buffer,
+    signal: AbortSignal,
+  ): Promise<ResidentReply | undefined> {
     const count = this.#busy.get(client.cwd) ?? 0;
     if (count >= MAX_OF_ONE) return undefined;
     this.#busy.set(client.cwd, count + 1);
     try {
-      const reply = await this.#replyToEvent(request.wants, client, request.input, signal);
+      const reply = await this.#replyToEvent(sender, client, input, signal);
       if (reply) this.#answered += 1;
       return reply;
     } finally {
@@ -201,22 +228,24 @@ class Resident {
   }
 
   async #replyToEvent(
-    from: DialectName,
+    named: Sender,
     { env, cwd }: Inheritance,
     input: Buffer,
     signal: AbortSignal,
-  ): Promise<Buffer | undefined> {
+  ): Promise<ResidentReply | undefined> {
     let err = '';
+    let awaited: readonly string[] | undefined;
     const say = (text: string) => void (err += text);
     const reading = parseInput(input);
-    const event = readEvent({ from }, reading);
-    const isStart = 'received' in event && event.received?.event === HookEventName.SessionStart;
+    const sender = onBehalfOf({ env }, () => senderOf(named, reading));
     const alone = new AbortController();
     const late = setTimeout(() => alone.abort(), LIMITS.all);
     const answering = onBehalfOf({ env, stderr: { write: say } }, () => {
-      const { directory, source } = projectDirectory({ from }, reading, cwd);
+      const event = readEvent(sender, reading);
+      const isStart = 'received' in event && event.received?.event === HookEventName.SessionStart;
+      const { directory, source } = projectDirectory(sender, reading, cwd);
       return this.#workspaces.use((makeConfig) =>
-        answerEvent({ from, cwd: directory, cwdSource: source }, event, {
+        answerEvent({ ...sender, cwd: directory, cwdSource: source }, event, {
           signal: AbortSignal.any([signal, alone.signal]),
           passes: () => undefined,
           withholds: () => undefined,
@@ -230,10 +259,15 @@ class Resident {
                 withMiddleware: false,
                 isQuiet: isAnew && !isStart,
               }),
-            ).catch((error: unknown) => {
-              alone.abort();
-              throw error;
-            }),
+            )
+              .then((workspace) => {
+                awaited = awaitedEvents(workspace);
+                return workspace;
+              })
+              .catch((error: unknown) => {
+                alone.abort();
+                throw error;
+              }),
         }),
       );
     });
@@ -241,9 +275,10 @@ class Resident {
     clearTimeout(late);
     if (alone.signal.aborted || Array.isArray(answer)) return undefined;
     if ('blocked' in answer) {
-      return formatReply(BLOCKED, '', `${err}${removeControls(answer.blocked)}\n`);
+      const reason = `${err}${removeControls(answer.blocked)}\n`;
+      return { code: BLOCKED, out: '', err: reason, awaited };
     }
-    return formatReply(ANSWERED, `${JSON.stringify(answer.json)}\n`, err);
+    return { code: ANSWERED, out: answer.out, err, awaited };
   }
 
   /**
@@ -281,6 +316,12 @@ class Resident {
       memoryMiB: Math.round(rss / 1024 / 1024),
     };
   }
+}
+
+/** The events for which a hook is there. */
+function awaitedEvents({ config }: Workspace): readonly string[] {
+  const hooks = config.getHookSystem()?.getAllHooks() ?? [];
+  return [...new Set(hooks.flatMap(({ enabled, eventName }) => (enabled ? [eventName] : [])))];
 }
 
 function stampOfProgram(): string {

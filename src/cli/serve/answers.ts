@@ -87,8 +87,8 @@ export class PolicyAnswers {
       if (this.#isDraining) return this.#refuse(asked, 'draining', 'The server is about to end');
       read = readAsked(asked);
       if (!read) return { status: 200, body: foreignAnswerText(asked.question, {}) };
-      const { event, payload } = read;
-      if (!skipIdle(this.options.config, event, payload))
+      const { event, payload, session } = read;
+      if (!skipIdle(this.options.config, event, payload, session.cwd))
         return await this.#answerOnce(asked, read);
       this.#tellAnswered(read, 'none', start);
       const { question } = asked;

@@ -1,6 +1,6 @@
 import { HookEventName, type CallSession, type HookPayload } from '../../protocol/types.js';
 import { receive, UnreadableEvent } from '../../dialects/reverse.js';
-import type { Received } from '../../dialects/received.js';
+import type { Received } from '../../protocol/received.js';
 import type { Question } from '../../fleet/question.js';
 import { events, findTooDeepField, readEventFields } from '../../protocol/events.js';
 import { toModelFields } from '../shared/eventFields.js';

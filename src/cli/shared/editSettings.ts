@@ -4,6 +4,7 @@ import { editJson, type JsonEdit } from './editJson.js';
 import type { Path } from '../../util/checks.js';
 import type { JsonDocument } from '../../util/jsonDocument.js';
 import { readJsonFile, type JsonReading } from '../../util/guardedFile.js';
+import { readBytes } from '../../util/guardedRead.js';
 import { writeAtomically } from '../../util/writeAtomically.js';
 import { diffLines } from '../../trace/diff.js';
 import { paint, toVisible } from './terminal.js';
@@ -51,6 +52,7 @@ export async function planSettings(
 async function readSettings(file: string) {
   const reading = await readJsonFile(file, { groupMayWrite: true }, 'an object of settings');
   if (reading.status === 'read') {
+    if (reading.text.includes('\uFFFD')) throw new Error(`${file} is not changed: ${NO_UTF_8}`);
     const { value, document, text } = reading;
     return { settings: value, text, repeatedKeys: document.repeatedKeys };
   }
@@ -61,6 +63,9 @@ async function readSettings(file: string) {
   }
   throw new Error(explainInvalid(file, reading));
 }
+
+const NO_UTF_8 =
+  'it holds a character that could not be read, and would be lost: save it as UTF-8, without U+FFFD';
 
 /** For those who cannot go on without the file. */
 export function explainInvalid(
@@ -85,13 +90,21 @@ function refuseRepeatedKey(
   );
 }
 
-/** Writes a file as a whole. A link stays one, and so do the permissions. */
-export async function replaceFile(file: string, text: string): Promise<void> {
+/**
+ * Writes a file as a whole. A link stays one, and so do the permissions, and a byte order mark.
+ *
+ * @param mode that of a file that is not there yet
+ */
+export async function replaceFile(file: string, text: string, mode?: number): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const target = await realpath(file).catch(() => file);
   const stats = await stat(target).catch(() => undefined);
-  await writeAtomically(target, text, stats && stats.mode & 0o777);
+  const bytes = stats?.isFile() ? await readBytes(target) : undefined;
+  const mark = bytes?.subarray(0, MARK.length).equals(MARK) ? MARK.toString() : '';
+  await writeAtomically(target, mark + text, stats ? stats.mode & 0o777 : mode);
 }
+
+const MARK = Buffer.from('\uFEFF');
 
 /** Lines shown around a change. */
 const CONTEXT = 3;

@@ -1,3 +1,4 @@
+import { dialectOfMatcher } from '../../hooks/foreignKeys.js';
 import {
   createExecutionPlan,
   matcherLetsRun,
@@ -7,18 +8,17 @@ import {
   type PlanContext,
 } from '../../../middleware/planner.js';
 import type { SettingsOrigins } from '../../config/settings/settings.js';
-import {
-  theirSubject,
-  theirEventName,
-  dialects,
-  dialectOfMatcher,
-} from '../../dialects/dialects.js';
+import { theirSubject, theirEventName, dialects } from '../../dialects/dialects.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../../hooks/entry.js';
 import { environmentOf } from '../../process/command/runningCommand.js';
 import { DEFAULT_APPROVAL_TIMEOUT_MS } from '../../protocol/approval.js';
-import { events } from '../../protocol/events.js';
+import { events, isConditional } from '../../protocol/events.js';
 import { commandLine, hookIdentity } from '../../protocol/identity.js';
+import { makeCall } from '../../rules/call.js';
+import { loadedRules } from '../../rules/load.js';
+import type { Call } from '../../rules/types.js';
+import type { Config } from '../../config/config.js';
 import { findGuards, findSubstitutes } from '../../run/sameCommand.js';
 import type { HookEventName, HookPayload } from '../../protocol/types.js';
 import { buildHookEnvironment, startOptions } from '../../run/preparedInput.js';
@@ -26,7 +26,13 @@ import { engineOf } from '../../hooks/fireHook.js';
 import { asWord } from '../../util/quoteWord.js';
 import { CliLogger } from './cliLogger.js';
 import { toVisible } from './terminal.js';
-import { describeEntry, findReason, isChangedGuard } from './hookColumns.js';
+import {
+  conditionText,
+  listsOf,
+  describeEntry,
+  findReason,
+  isChangedGuard,
+} from './hookColumns.js';
 import { openRegistry, type Workspace } from './workspace.js';
 import { hostEnvironment } from '../../util/requester.js';
 
@@ -40,6 +46,7 @@ export function findReasons(
   origins: SettingsOrigins,
   event: HookEventName,
   context: PlanContext | undefined,
+  call?: Call,
 ) {
   const logger = plannerLogger();
   const entries = registry
@@ -55,7 +62,10 @@ export function findReasons(
     /** Whatever the call is. */
     const always = findReason(entry, true, origins);
     const reason =
-      always ?? whyNotNow(entry, context) ?? whyNotItself(entry, substitutes.get(entry), context);
+      always ??
+      whyNotNow(entry, context) ??
+      whyNotItself(entry, substitutes.get(entry), context) ??
+      whyNotThis(entry, call);
     const { standIn = isChangedGuard(entry) ? entry : undefined } = entry;
     /** A guard that has changed since it was allowed, so that it denies unasked. */
     const blocks = standIn !== undefined && substitutes.get(standIn) === standIn;
@@ -64,19 +74,25 @@ export function findReasons(
   return { reasons, substitutes };
 }
 
-/** @param context what matchers are tested against; without it, hooks count as matching */
+/**
+ * @param context what matchers are tested against; without it, hooks count as matching
+ * @param call what conditions are tried with; without it, they count as matching
+ */
 export async function explainEvent(
   { config, settings, origins, problems }: Workspace,
   event: HookEventName,
   context: PlanContext | undefined,
+  call?: Call,
 ) {
   const registry = await openRegistry(config);
-  const { reasons, substitutes } = findReasons(registry, origins, event, context);
+  const { reasons, substitutes } = findReasons(registry, origins, event, context, call);
   const workingDir = config.getWorkingDir();
   const environment = buildHookEnvironment(config.getHookEnvironment(), workingDir);
   const guards = findGuards(substitutes);
   const hooks = reasons.map(({ entry, reason, blocks }) => ({
     ...explainHook(entry, reason, guards.has(entry), workingDir, environment),
+    /** Which pattern lets it run for this call, and what of the call; `null` where it has no condition, or none is tried. */
+    match: (reason === null && matchOf(entry, call)) || null,
     /** While hooks are on, though it does not run. */
     blocks,
   }));
@@ -150,6 +166,28 @@ function whyNotItself(
   return `its matcher ${JSON.stringify(matcher)} does not match ${tested}${advice}`;
 }
 
+/** The pattern that matches, and what of the call does. */
+function matchOf({ config, eventName }: HookRegistryEntry, call: Call | undefined) {
+  return call && isConditional(config) ? loadedRules()?.findMatch(config, eventName, call) : null;
+}
+
+function whyNotThis(entry: HookRegistryEntry, call: Call | undefined): string | null {
+  if (matchOf(entry, call) !== undefined) return null;
+  return `its condition does not match this call: ${conditionText(listsOf(entry.config))}`;
+}
+
+/** The call that conditions are tried with. */
+export function callOf<E extends HookEventName>(
+  config: Config,
+  event: E,
+  payload: HookPayload<E>,
+): Call | undefined {
+  if (!events[event].matchOn) return undefined;
+  const project = config.getWorkingDir();
+  const { toolName: tool, toolInput: input } = payload as HookPayload<HookEventName.BeforeTool>;
+  return makeCall(tool, input, project);
+}
+
 function explainHook(
   entry: HookRegistryEntry,
   reason: string | null,
@@ -164,19 +202,22 @@ function explainHook(
     env: environment,
   });
   const isRemote = entry.config.type === 'remote';
+  const isRule = entry.config.type === 'rule';
   return {
     ...columns,
     /** While hooks are on. */
     runs: reason === null,
     reason,
     /** What the shell is given, the words of a program, or the server that is asked. */
-    resolvedCommand: commandLine(isRemote ? entry.config : started),
+    resolvedCommand: isRule
+      ? hookIdentity(entry.config)
+      : commandLine(isRemote ? entry.config : started),
     /** Also `deny` for one that runs in the place of a guard. */
     onFailure: isGuard ? 'deny' : (entry.config.onFailure ?? 'allow'),
     /** Whether it is started before its event comes. */
     prestart: entry.config.prestart ?? false,
     /** Besides those of all hooks. */
-    environment: isRemote ? [] : Object.keys(extraEnv ?? {}).toSorted(),
+    environment: isRemote || isRule ? [] : Object.keys(extraEnv ?? {}).toSorted(),
   };
 }
 
@@ -208,7 +249,8 @@ export async function findNotRun<E extends HookEventName>(
 ): Promise<Idleness> {
   // The one that the event was fired with: what reading the hooks warns of was told then.
   const registry = engineOf(config.getHookSystem())?.registry ?? (await openRegistry(config));
-  const { reasons } = findReasons(registry, origins, event, planContext({ event, payload }));
+  const call = callOf(config, event, payload);
+  const { reasons } = findReasons(registry, origins, event, planContext({ event, payload }), call);
   const notRun = reasons.flatMap(({ entry, reason, isOff }) =>
     reason === null ? [] : { hook: hookIdentity(entry.config), reason, isOff },
   );

@@ -2,7 +2,7 @@ import { findUnmatchableNames } from '../../validate/matching.js';
 import { events } from '../../protocol/events.js';
 import type { ExplainedHook, Explanation } from './explanation.js';
 import { PERSISTENT_LIMITS } from '../../process/command/limits.js';
-import { columnTexts, formatSource, whyHooksAreOff } from './hookColumns.js';
+import { columnTexts, conditionText, formatSource, whyHooksAreOff } from './hookColumns.js';
 import { paint, toVisible } from './terminal.js';
 
 const LINE_WIDTH = 100;
@@ -11,14 +11,15 @@ export function formatExplanation(explanation: Explanation): string {
   const { hooks, environment, withheld } = explanation;
   const running = hooks.filter(({ runs }) => runs);
   const others = hooks.filter(({ runs }) => !runs);
+  const isStarted = running.some(({ verdict }) => verdict === null);
   return [
     formatHeading(explanation, running.length),
     ...running.map((hook) => `\n  ${hook.order}. ${formatHook(hook, explanation)}`),
     ...(others.length > 0 ? ['\nNot run:'] : []),
     ...others.map((hook) => `\n  - ${formatHook(hook, explanation)}`),
     ...(hooks.length > 0 ? formatApprovals(explanation) : []),
-    ...(running.length > 0 ? formatNames('\nVariables of all of them', environment) : []),
-    ...(running.length > 0 && withheld.length > 0
+    ...(isStarted ? formatNames('\nVariables of all of them', environment) : []),
+    ...(isStarted && withheld.length > 0
       ? formatNames('Variables that are withheld', withheld)
       : []),
   ].join('\n');
@@ -64,18 +65,35 @@ function formatApprovals({ approvals }: Explanation): string[] {
 function formatHook(hook: ExplainedHook, explanation: Explanation): string {
   const state = hook.reason === null ? '' : paint('yellow', `: ${toVisible(hook.reason)}`);
   const facts = [
-    columnTexts({ ...hook, matcher: undefined }),
+    ...[columnTexts({ ...hook, matcher: undefined, when: [], verdict: null })].filter(
+      (text) => text !== '',
+    ),
     ...(hook.onFailure === 'deny' ? [`a failure blocks (onFailure: "deny")`] : []),
     ...(hook.environment.length > 0 ? [`own variables: ${hook.environment.join(', ')}`] : []),
   ];
   return [
     `${paint('bold', toVisible(hook.hook))}${state}`,
-    `command: ${toVisible(hook.resolvedCommand)}`,
+    ...(hook.verdict === null
+      ? [`command: ${toVisible(hook.resolvedCommand)}`]
+      : [`rule: ${toVisible(hook.verdict)}`]),
     `source: ${formatSource(hook)}`,
     `matcher: ${formatMatcher(hook, explanation)}`,
-    toVisible(facts.join(', ')),
+    ...formatCondition(hook),
+    ...(facts.length > 0 ? [toVisible(facts.join(', '))] : []),
     ...formatPersistent(hook),
   ].join('\n     ');
+}
+
+/** The condition of a hook, and what of the call it matches. */
+function formatCondition({ when, match, runs }: ExplainedHook): string[] {
+  if (when.length === 0) return [];
+  const all = toVisible(conditionText(when));
+  if (!runs) return [`when: ${all}`];
+  if (!match) return [`when: ${all}; not tried: give the arguments with --input`];
+  const { pattern, part, doubt } = match;
+  const what = part === undefined ? '' : ` matches ${JSON.stringify(part)}`;
+  const why = doubt === undefined ? '' : `, as it cannot be told otherwise: ${doubt}`;
+  return [`when: ${toVisible(`${pattern ?? all}${what}${why}`)}`];
 }
 
 /** What the setting means for a hook, and where it means nothing. */

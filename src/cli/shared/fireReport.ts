@@ -50,6 +50,7 @@ function describeHook(result: HookExecutionResult) {
     output: result.output ?? null,
     error: result.error?.message ?? null,
     why: result.why ?? null,
+    matched: result.matched ?? null,
   };
 }
 
@@ -89,6 +90,7 @@ function formatHook(hook: HookReport): string {
     hook.signal === null ? hook.exitCode !== null && `exit code ${hook.exitCode}` : hook.signal,
     `${hook.durationMs} ms`,
     hook.output?.decision && `decision ${hook.output.decision}`,
+    hook.matched !== null && `by ${toOneLine(hook.matched)}`,
   ].filter(Boolean);
   const title = paint(isHealthy ? 'bold' : ['bold', 'red'], toVisible(hook.hook));
   return [

@@ -40,9 +40,18 @@ const COLUMNS = {
     ({ entry }) => entry.matcher ?? null,
     (matcher) => `matcher: ${matcher === null ? 'all' : JSON.stringify(matcher)}`,
   ),
+  verdict: column(
+    ({ entry }) => verdictText(entry.config),
+    (verdict) => verdict !== null && `rule: ${verdict}`,
+  ),
+  when: column(
+    ({ entry }) => listsOf(entry.config),
+    (lists) => lists.length > 0 && `when: ${conditionText(lists)}`,
+  ),
   timeoutMs: column(
-    ({ entry: { config, eventName } }) => deadlineOf(config, eventName).timeoutMs,
-    (timeoutMs) => `timeout: ${timeoutMs} ms`,
+    ({ entry: { config, eventName } }) =>
+      config.type === 'rule' ? null : deadlineOf(config, eventName).timeoutMs,
+    (timeoutMs) => timeoutMs !== null && `timeout: ${timeoutMs} ms`,
   ),
   sequential: column(
     ({ entry }) => entry.sequential ?? false,
@@ -85,6 +94,44 @@ export type ColumnName = keyof typeof COLUMNS;
 export type ListedHook = {
   readonly [Name in ColumnName]: ReturnType<(typeof COLUMNS)[Name]['value']>;
 };
+
+/** The lists of patterns that let a hook run, its group's first: each has to match. */
+export function listsOf({ groupWhen, when }: HookRegistryEntry['config']): readonly string[][] {
+  return [groupWhen, when].flatMap((list) => (list === undefined ? [] : [[list].flat()]));
+}
+
+/** Guards that are ready to use have a hundred patterns, which nobody reads in a list. */
+const MAX_PATTERNS = 8;
+
+/** Conditions for people. */
+export function conditionText(lists: readonly (readonly string[])[]): string {
+  const texts = lists.map((patterns) => {
+    const shown = patterns.slice(0, MAX_PATTERNS).join(', ');
+    return patterns.length > MAX_PATTERNS ? `${shown}, … (${patterns.length} patterns)` : shown;
+  });
+  return texts.join('; and ');
+}
+
+/** What a rule does, in words; `null` for other hooks. */
+function verdictText({
+  type,
+  decision,
+  reason,
+  redact = [],
+  set = {},
+  expr,
+}: HookRegistryEntry['config']): string | null {
+  if (type !== 'rule') return null;
+  const names = Object.keys(set);
+  const parts = [
+    ...(decision
+      ? [reason === undefined ? decision : `${decision}, ${JSON.stringify(reason)}`]
+      : []),
+    ...(redact.length > 0 ? [`redacts ${plural(redact.length, 'pattern')}`] : []),
+    ...(names.length > 0 ? [`sets ${names.join(', ')}`] : []),
+  ];
+  return `${parts.join('; ')}${expr === undefined ? '' : `, where ${expr} holds at the event`}`;
+}
 
 /** @param text nothing is shown where it is empty */
 function column<T>(

@@ -88,9 +88,10 @@ function isProgram([program = '', ...others]: readonly string[]): boolean {
   return program === 'npx' && /^(?:(?:-y|--yes) )?hookstack$/.test(others.join(' '));
 }
 
-const AGENTS = DIALECT_NAMES.join('|');
+// Behind an agent's name may stand that of an event.
+const AGENTS = `(?:${DIALECT_NAMES.join('|')})(?:_\\w+)?`;
 const OPTIONS = new RegExp(
-  String.raw`^(?=.* --from[ =](?:${AGENTS})(?: |$))(?: --from[ =](?:${AGENTS})| --trust| --(?:cwd|settings|trace)[ =][^ |]+)+(?: \|\| exit \d+)?$`,
+  String.raw`^(?=.* --from[ =]${AGENTS}(?: |$))(?: --from[ =]${AGENTS}| --trust| --(?:cwd|settings|trace)[ =][^ |]+)+(?: \|\| exit \d+)?$`,
 );
 
 function areOptions(words: readonly string[]): boolean {
@@ -100,6 +101,12 @@ function areOptions(words: readonly string[]): boolean {
 /** Whether a command of an agent's settings runs all hooks of the project through `hookstack hook`, and nothing else. */
 export function isOwnHook(hook: { readonly command?: unknown; readonly args?: unknown }): boolean {
   return readOwnCommand(hook) !== undefined;
+}
+
+/** What a program starts, where it is nothing but that. */
+export function ownCommandOf(text: string): string | undefined {
+  const command = /^#!\/bin\/sh\n(?:exec )?(.*?)(?: \|\| echo '[^'\n]*')?\n$/u.exec(text)?.[1];
+  return isOwnHook({ command }) ? command : undefined;
 }
 
 /** Whether there is nothing but such commands in the groups of an event. */

@@ -32,6 +32,8 @@ export interface Settings {
   readonly hooksRunner?: HooksRunnerSettings;
   /** What becomes of hooks' questions to a person. */
   readonly approvals?: ApprovalSettings;
+  /** What becomes of a tool of another agent that is not known here, while guards name tools. Default `tell`. */
+  readonly unknownTools?: 'tell' | 'deny';
   /** How this host belongs to a fleet. No project can say it. */
   readonly fleet?: FleetSettings;
 }
@@ -70,6 +72,7 @@ export const SCALAR_FIELDS: FieldTable<Partial<Scalars>> = {
         ? `timeout ${timeout} is in milliseconds; did you mean ${timeout * 1000}?`
         : undefined,
   },
+  unknownTools: { struct: oneOf('tell', 'deny') },
   fleet: {
     struct: fleetSettings,
     advise: ({ url }) =>

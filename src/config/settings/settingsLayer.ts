@@ -158,6 +158,7 @@ const TIGHTENING: Partial<Scalars> = {
   enableHooks: true,
   afterModelDisplay: 'hold',
   approvals: { whenNobody: 'deny' },
+  unknownTools: 'deny',
 };
 
 function isTightening(entry: [string, unknown]): boolean {

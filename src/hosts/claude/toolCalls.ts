@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.js';
 import type { CallOptions } from '../../context.js';
 import { decideReceived } from '../../core/decideReceived.js';
 import { openReceivedCall, opensCall, type ReceivedCall } from '../../core/receivedCall.js';
-import type { Received, ReplyVerdict } from '../../dialects/received.js';
+import type { Received, ReplyVerdict } from '../../protocol/received.js';
 import { HookEventName } from '../../protocol/types.js';
 import { RecentMap } from '../shared.js';
 

@@ -22,7 +22,13 @@ export function isExpecting(pid: number): boolean {
   return readFile(pid, 'environ').includes('BASH_ENV=/dev/fd/4') && existsSync(`/proc/${pid}/fd/3`);
 }
 
-function readFile(pid: number, file: 'environ' | 'cmdline'): string {
+/** `undefined` for one that has ended meanwhile. */
+export function parentOf(pid: number): number | undefined {
+  const [, parent] = /^PPid:\s+(\d+)/m.exec(readFile(pid, 'status')) ?? [];
+  return parent === undefined ? undefined : Number(parent);
+}
+
+function readFile(pid: number, file: 'environ' | 'cmdline' | 'status'): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');
   } catch {

@@ -159,7 +159,10 @@ const answer = partial({
   systemMessage: note,
   foreign: partial({
     droppedArguments: fc.array(key, { maxLength: 2 }),
-    toolOutput: fc.record({ text: note, isDenial: fc.boolean() }),
+    toolOutput: fc.record(
+      { llmContent: note, returnDisplay: note, isDenial: fc.boolean() },
+      { requiredKeys: ['isDenial'] },
+    ),
     withheld: note,
   }),
   hookSpecificOutput: partial({

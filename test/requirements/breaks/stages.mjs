@@ -118,11 +118,7 @@ export const stages = toBreaks([
   [
     'HOOK-109',
     'a plan is sequential only where all groups are',
-    [
-      PLANNER,
-      'entries.some((entry) => entry.sequential === true)',
-      'entries.every((entry) => entry.sequential === true)',
-    ],
+    [PLANNER, 'sequential === true || !!config.redact', 'sequential === true && !!config.redact'],
     [OF_PLANNER, 'a plan is sequential as soon as one matching group is'],
   ],
   ...[

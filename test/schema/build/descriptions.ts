@@ -4,18 +4,25 @@ import type { FileGroupFields, HookFields } from '../../../src/hooks/hookFields.
 
 /** The keys of a hook. */
 export const hookDescriptions: { readonly [K in keyof HookFields]-?: string } = {
-  type: '"command" runs a shell command, "remote" asks a server. "plugin" is accepted as well, but cannot be run.',
+  type: '"command" runs a shell command, "rule" decides by its own keys, "remote" asks a server. "plugin" is accepted as well, but cannot be run.',
   command:
     'A shell command, which runs in the project. It reads the event on stdin as JSON, and answers with JSON on stdout, or with exit code 2 to block.',
   args: 'Arguments of the program that "command" names, which is then started without a shell.',
   shell: 'The shell that runs the command: "bash" is the only one. Default: "bash".',
   name: 'For lists, messages and disabledHooks. Default: the command.',
   description: 'What the hook is for.',
+  when: 'For which calls of tools it runs: a permission rule such as "Bash(git push *)", or a list of them, of which one has to match; "!" is for exceptions. Default: all.',
+  decision: 'Of "rule": the verdict, "deny", "ask" or "allow".',
+  reason: 'Of "rule": why, for the model or whoever is asked.',
+  redact:
+    'Of "rule": expressions, and what takes the place of what they find, in results (AfterTool), requests (BeforeModel) and answers (AfterModel).',
+  set: 'Of "rule" at BeforeTool: arguments that are to have these values.',
+  expr: 'Of "rule": an expression in CEL over what hooks read; the rule counts where it is true.',
   timeout:
-    'Milliseconds until the hook is ended; seconds in groups with "dialect": "claude". Default: 60000; in a dialect, that of its agent.',
+    'Milliseconds until the hook is ended; in groups with a "dialect" in the unit of its agent, mostly seconds. Default: 60000; in a dialect, that of its agent.',
   env: 'Added to the environment of the hook.',
   onFailure:
-    'What a failure of the hook means: "allow", the operation goes on, or "deny", it is blocked, or what a tool or the model gave is withheld. Default: "allow".',
+    'What a failure of the hook means: "allow", the operation goes on, or "deny", it is blocked, or what a tool or the model gave is withheld. Default: "allow"; of a rule that denies, asks or redacts, "deny".',
   maxConsecutiveFailures: 'Failures in a row after which the hook is switched off. Default: never.',
   prestart: 'Start the command before its event, so that it waits on its stdin. Default: false.',
   persistent:
@@ -34,10 +41,11 @@ export const hookDescriptions: { readonly [K in keyof HookFields]-?: string } = 
 export const groupDescriptions: { readonly [K in keyof FileGroupFields]-?: string } = {
   matcher:
     'A JavaScript regular expression for the name of the tool, not anchored. Default: every tool.',
+  when: 'The same as of a hook, for all of them.',
   sequential:
     'All hooks of the event run one after the other, each reading what the one before changed. Default: false, at the same time.',
   dialect:
-    'The agent that the hooks were written for: "claude" for Claude Code, "gemini" for Gemini CLI. Matcher, timeout and formats are as it reads them.',
+    'The agent that the hooks were written for, such as "claude" for Claude Code or "codex" for Codex. Matcher, timeout and formats are as it reads them.',
   hooks: 'The hooks of this group, in order.',
 };
 
@@ -46,6 +54,8 @@ export const settingsDescriptions: { readonly [K in keyof Scalars]-?: string } =
   enableHooks: 'Hooks run only where this is true. Default: false.',
   disabledHooks:
     'Hooks that do not run: their names, or the commands of those without one. "user:NAME" means the one of the user alone; so do system, extension and project.',
+  unknownTools:
+    'What becomes of a tool of another agent that is not known here, while a guard names tools and none looks at it: "tell" (default) tells the person once a session, "deny" refuses it.',
   afterModelDisplay:
     'When the answer of the model is shown: "stream", as it arrives, or "hold", once the AfterModel hooks have answered. Default: "stream".',
   maxStopHookRetries:

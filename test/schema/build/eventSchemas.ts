@@ -79,5 +79,7 @@ function closedObject(properties: readonly unknown[][]): JsonSchema {
 
 function orNull(schema: JsonSchema): JsonSchema {
   if (Array.isArray(schema['enum'])) return { enum: [...(schema['enum'] as unknown[]), null] };
-  return { ...schema, type: [schema['type'], 'null'] };
+  const { anyOf, type } = schema;
+  if (Array.isArray(anyOf)) return { anyOf: [...(anyOf as unknown[]), { type: 'null' }] };
+  return { ...schema, type: [type, 'null'] };
 }

@@ -1,7 +1,12 @@
 import { keysOf, type FieldTable, type JsonSchema } from '../../../src/util/checks.js';
-import { COMMAND_FIELDS, FILE_GROUP_FIELDS, REMOTE_FIELDS } from '../../../src/hooks/hookFields.js';
+import {
+  COMMAND_FIELDS,
+  FILE_GROUP_FIELDS,
+  REMOTE_FIELDS,
+  RULE_FIELDS,
+} from '../../../src/hooks/hookFields.js';
 import { SCALAR_FIELDS } from '../../../src/config/settings/settingsKeys.js';
-import { DIALECT_NAMES, type DialectName, HookEventName } from '../../../src/protocol/types.js';
+import { DIALECT_NAMES, HookEventName } from '../../../src/protocol/types.js';
 import { dialects } from '../../../src/dialects/dialects.js';
 import { events } from '../../../src/protocol/events.js';
 import { groupDescriptions, hookDescriptions, settingsDescriptions } from './descriptions.js';
@@ -18,7 +23,7 @@ export function settingsSchema(): JsonSchema {
         description: 'Groups of hooks, by event.',
         type: 'object',
         properties: Object.fromEntries([
-          ...DIALECT_NAMES.flatMap(describeTheirEvents),
+          ...describeTheirEvents(),
           ...Object.values(HookEventName).map(describeEvent),
         ]),
         additionalProperties: false,
@@ -38,32 +43,27 @@ function describeEvent(event: HookEventName): [string, JsonSchema] {
   return [event, { description, type: 'array', items: { $ref: '#/$defs/group' } }];
 }
 
-/** The keys that only groups of a dialect may use. */
-function describeTheirEvents(name: DialectName): [string, JsonSchema][] {
-  const { agent, events: theirs } = dialects[name];
-  const described = theirs
-    .filter(({ isOnlySent }) => !isOnlySent)
-    .toSorted((one, other) => Number('moment' in one) - Number('moment' in other))
-    .map(({ event, name: key, moment }) => {
-      const what = moment
-        ? `An event of ${agent}; here a moment of ${event}`
-        : `${event}, as ${agent} calls it`;
-      return [key, `${what}.`] as const;
-    });
-  return described.map(([key, description]) => [
-    key,
-    {
-      description,
-      type: 'array',
-      minItems: 1,
-      items: {
-        allOf: [
-          { $ref: '#/$defs/group' },
-          { properties: { dialect: { const: name } }, required: ['dialect'] },
-        ],
-      },
-    },
-  ]);
+/** The keys that only groups of a dialect may use: several agents have events of the same name. */
+function describeTheirEvents(): [string, JsonSchema][] {
+  const ours = new Set<string>(Object.values(HookEventName));
+  const rows = DIALECT_NAMES.flatMap((name) =>
+    dialects[name].events
+      .filter(({ isOnlySent, name: key }) => !isOnlySent && !ours.has(key))
+      .map((words) => ({ ...words, dialect: name, agent: dialects[name].agent })),
+  ).toSorted((one, other) => Number('moment' in one) - Number('moment' in other));
+  return [...new Set(rows.map(({ name: key }) => key))].map((key) => {
+    const known = rows.filter(({ name: theirs }) => theirs === key);
+    const { event = '', moment } = known.find(() => true) ?? {};
+    const agents = known.map(({ agent }) => agent).join(', ');
+    const what = moment
+      ? `An event of ${agents}; here a moment of ${event}`
+      : `${event}, as it is called by ${agents}`;
+    const dialect = { enum: known.map(({ dialect: name }) => name) };
+    const items = {
+      allOf: [{ $ref: '#/$defs/group' }, { properties: { dialect }, required: ['dialect'] }],
+    };
+    return [key, { description: `${what}.`, type: 'array', minItems: 1, items }];
+  });
 }
 
 function groupSchema(): JsonSchema {
@@ -79,10 +79,23 @@ function groupSchema(): JsonSchema {
 
 function hookSchema(): JsonSchema {
   const { type, command, ...others } = propertiesOf(COMMAND_FIELDS, hookDescriptions);
-  const described = propertiesOf(REMOTE_FIELDS, hookDescriptions);
-  const remote = Object.entries(described).filter(([key]) => !(key in COMMAND_FIELDS));
-  const ofCommands = Object.keys(COMMAND_FIELDS).filter((key) => !(key in REMOTE_FIELDS));
-  const ofRemotes = remote.map(([key]) => key);
+  const described = [REMOTE_FIELDS, RULE_FIELDS].map((table) =>
+    Object.entries(propertiesOf(table, hookDescriptions)),
+  );
+  const ofOthers = described.flat().filter(([key]) => !(key in COMMAND_FIELDS));
+  const all = [...Object.keys(COMMAND_FIELDS), ...ofOthers.map(([key]) => key)];
+  const only = (table: object) => never(all.filter((key) => !(key in table)));
+  const branch = (name: string, table: typeof COMMAND_FIELDS, otherwise: JsonSchema) => ({
+    if: { properties: { type: { const: name } } },
+    // oxlint-disable-next-line unicorn/no-thenable -- a word of JSON Schema
+    then: {
+      properties: { ...(name === 'command' && { command }), ...only(table) },
+      required: requiredKeys(table),
+    },
+    else: otherwise,
+  });
+  // A plugin needs no command.
+  const otherwise = { properties: only(COMMAND_FIELDS) };
   return {
     type: 'object',
     // In the order and with the values that an editor is to offer first.
@@ -90,23 +103,16 @@ function hookSchema(): JsonSchema {
       type: { ...type, default: 'command' },
       command: { type: 'string', description: command?.['description'] },
       ...others,
-      ...Object.fromEntries(remote),
+      ...Object.fromEntries(ofOthers),
     },
     default: { type: 'command', command: '' },
     required: ['type'],
-    // A plugin needs no command. Editors offer first what stands in `if`.
-    if: { properties: { type: { const: 'command' } } },
-    // oxlint-disable-next-line unicorn/no-thenable -- a word of JSON Schema
-    then: {
-      properties: { command, ...never(ofRemotes) },
-      required: requiredKeys(COMMAND_FIELDS),
-    },
-    else: {
-      if: { properties: { type: { const: 'remote' } } },
-      // oxlint-disable-next-line unicorn/no-thenable -- a word of JSON Schema
-      then: { properties: never(ofCommands), required: requiredKeys(REMOTE_FIELDS) },
-      else: { properties: never(ofRemotes) },
-    },
+    // Editors offer first what stands in `if`.
+    ...branch(
+      'command',
+      COMMAND_FIELDS,
+      branch('remote', REMOTE_FIELDS, branch('rule', RULE_FIELDS, otherwise)),
+    ),
     additionalProperties: false,
   };
 }

@@ -117,8 +117,16 @@ export class KvBoard {
       throw error;
     });
     this.#hasNoPlace = false;
-    await this.#clock.set(this.#bucket);
+    const bucket = this.#bucket;
+    // Where another server has just made it, NATS says for a moment that nobody is there who keeps anything.
+    await retry(() => this.#clock.set(bucket), { pauses: PAUSES_MS });
     await this.#watch();
+    void this.#watchAnewAfterLoss(nc);
+  }
+
+  /** What NATS began to tell before it was lost may never come: so all is read anew. */
+  async #watchAnewAfterLoss(nc: NatsConnection): Promise<void> {
+    for await (const { type } of nc.status()) if (type === 'reconnect') this.#stopWatch?.();
   }
 
   /** Whether NATS was there, and had no place for it. */

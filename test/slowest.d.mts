@@ -1,0 +1,2 @@
+export const SECONDS: Readonly<Record<string, number>>;
+export const TABLE: string;
