@@ -111,7 +111,7 @@ export class Live {
     return this.#tell([mark], requests.slice(1));
   }
 
-  /** A program whose own shell loses what a command prints now and then is started anew, at most three times. */
+  /** A program whose own shell loses what a command prints now and then is started anew, at most five times. */
   async #runPlain(tries = 1): Promise<readonly ModelRequest[]> {
     const { program, project } = this.#stage;
     const { requests, err, out } = await this.#stage.run([
@@ -128,8 +128,8 @@ export class Live {
     const last = JSON.stringify(requests.at(-1)?.body);
     // In the command, and in what it printed; some repeat the command there.
     const isPrinted = ['one', 'two', 'three'].every((word) => last.split(word).length > 2);
-    const isWhole = isPrinted && !/\b(?:Output|Stdout): \(empty\)/.test(last);
-    return isWhole || tries === 3 ? requests : this.#runPlain(tries + 1);
+    const isWhole = isPrinted && !/(?:Output|Stdout): \(empty\)/.test(last);
+    return isWhole || tries === 5 ? requests : this.#runPlain(tries + 1);
   }
 
   async playSilent(): Promise<string> {
