@@ -41,6 +41,8 @@ export function enablementGate(enablement: Enablement) {
 /** What matchers are tested against. Model events have no context: all their hooks run. */
 export interface PlanContext {
   readonly toolName?: string;
+  /** At events of a sub-agent, its kind. */
+  readonly agentType?: string;
   /** What matchers of dialects are tested against, at events without a tool. */
   readonly subject?: string;
   /** The moment of the event, where other agents tell it apart. */
@@ -77,6 +79,7 @@ export function planContext<E extends HookEventName>(
 ): PlanContext | undefined {
   const { matchOn, dialectsMatchOn, momentOf }: EventDefinition<E> = events[event];
   if (!matchOn) return dialectsMatchOn && { subject: payload[dialectsMatchOn] as string };
+  if ((matchOn as string) !== 'toolName') return { agentType: payload[matchOn] as string };
   const moment = hasMoments ? momentOf?.(payload) : undefined;
   return { toolName: payload[matchOn] as string, moment };
 }
@@ -132,16 +135,16 @@ export class HookPlanner implements Planner {
    * @returns `null` when there is nothing to run
    */
   createExecutionPlan(event: HookEventName, context: PlanContext = {}): HookExecutionPlan | null {
-    const { toolName, subject } = context;
+    const { toolName, agentType, subject } = context;
     const { plans, eventsWithMoments } = this.registry.known;
     // No hooks run where a call was asked about already, but those that are for that.
     const isApart = context.moment === 'asked' || eventsWithMoments.has(event);
     const moment = isApart ? context.moment : undefined;
     // A text that is made for each event would have to be hashed for each.
     const when = moment === undefined ? event : `${event} ${moment}`;
-    const key = toolName ?? subject ?? '';
+    const key = toolName ?? agentType ?? subject ?? '';
     const plan = plans.get(when)?.get(key);
-    return plan === undefined ? this.#make(event, { toolName, subject, moment }, when, key) : plan;
+    return plan === undefined ? this.#make(event, { toolName, agentType, subject, moment }, when, key) : plan;
   }
 
   #make(event: HookEventName, context: PlanContext, when: string, key: string) {
@@ -274,8 +277,9 @@ export function isOfMoment(
 /** The names that a matcher is tested against; without one, the hook runs in any case. */
 export function namesToMatch(
   dialect: DialectName | undefined,
-  { toolName, subject }: PlanContext = {},
+  { toolName, agentType, subject }: PlanContext = {},
 ): readonly string[] | undefined {
+  if (agentType !== undefined) return [agentType];
   const spoken = dialect && dialects[dialect];
   if (toolName !== undefined) return spoken ? theirToolNames(spoken, toolName) : [toolName];
   return spoken && subject !== undefined ? [theirSubject(spoken, subject)] : undefined;

@@ -1,4 +1,4 @@
-import { canPrevent, events } from '../protocol/events.js';
+import { events, isBlockRead } from '../protocol/events.js';
 import {
   areHealthy,
   rankOf,
@@ -95,7 +95,7 @@ function blockOf(
   output: DefaultHookOutput,
 ): Pick<ReplyVerdict, 'kind' | 'reason' | 'unheard'> {
   const reason = output.getBlockReason();
-  if (canPrevent(event, output) || event === HookEventName.AfterTool) {
+  if (isBlockRead(event, output)) {
     const { toolOutput } = output.foreign ?? {};
     const isReplaced = toolOutput && reason === readInPlace(toolOutput);
     return isReplaced ? { kind: 'none' } : { kind: 'block', reason };

@@ -131,6 +131,30 @@ export class HookEventHandler {
     return this.fire(HookEventName.Notification, { notificationType, message, details });
   }
 
+  /** Before a sub-agent begins; a block means that it does not. */
+  fireSubagentStartEvent(agent: HookPayload<HookEventName.SubagentStart>) {
+    return this.fire(HookEventName.SubagentStart, agent);
+  }
+
+  /** When a sub-agent has given its final answer; a block sends it back to work. */
+  fireSubagentStopEvent(agent: HookPayload<HookEventName.SubagentStop>) {
+    return this.fire(HookEventName.SubagentStop, agent);
+  }
+
+  firePostCompressEvent(context: { trigger: PreCompressTrigger; summary?: string }) {
+    return this.fire(HookEventName.PostCompress, { summary: '', ...context });
+  }
+
+  /** When a model call has failed; whether it is made again is `finalOutput.hookSpecificOutput.retry`. */
+  fireModelErrorEvent(failure: HookPayload<HookEventName.ModelError>) {
+    return this.fire(HookEventName.ModelError, failure);
+  }
+
+  /** Once, when all tool calls of one answer of the model have come to their end. */
+  fireToolBatchEndEvent(toolCalls: HookPayload<HookEventName.ToolBatchEnd>['toolCalls']) {
+    return this.fire(HookEventName.ToolBatchEnd, { toolCalls });
+  }
+
   /** What a request over the bus gets. Whoever asks waits for an answer, also while hooks are off. */
   async #answer<E extends HookEventName>(
     event: E,

@@ -16,7 +16,7 @@ import {
   ourEventName,
   readMatcher,
 } from '../dialects/dialects.js';
-import { events, failsClosed, isHookEventName } from '../protocol/events.js';
+import { events, failsClosed, isBlockRead, isHookEventName, isOfTool } from '../protocol/events.js';
 import { withoutForeignKeys } from './foreignKeys.js';
 import {
   describe,
@@ -208,7 +208,7 @@ function parseHook(
 /** Without its conditions, or with others than were meant, a hook would do something else. */
 function checkWhen(when: When | undefined, eventName: HookEventName, report: Report): boolean {
   if (when === undefined) return true;
-  if (!events[eventName].matchOn) {
+  if (!isOfTool(eventName)) {
     const message = `is for calls of tools, and ${eventName} has none; what it belongs to is ignored`;
     report(['when'], message, 'unsupported');
     return false;
@@ -224,15 +224,15 @@ function checkWhen(when: When | undefined, eventName: HookEventName, report: Rep
 /** What is wrong with `when` that stands for another agent's `if`, without which the hook would have run too often. */
 function ofCondition(eventName: HookEventName, report: Report): Report {
   // At an event without tools it never ran.
-  const kind = events[eventName].matchOn ? 'unsupported' : 'value';
+  const kind = isOfTool(eventName) ? 'unsupported' : 'value';
   return (_path, message) => report(['if'], message, kind);
 }
 
 /** At events after a tool or the model, a denial is read by the model, or withholds what was given. */
 function isHeard(decision: HookDecision, eventName: HookEventName): boolean {
-  const { canAsk = false, canBlock } = events[eventName];
-  if (decision === 'ask') return canAsk;
-  return decision === 'allow' || canBlock || 'withhold' in events[eventName];
+  if (decision === 'ask') return events[eventName].canAsk === true;
+  const isOfAnswer = eventName === HookEventName.AfterModel;
+  return decision === 'allow' || isOfAnswer || isBlockRead(eventName);
 }
 
 /** A rule that does something. One that keeps something from happening is a guard, unless it says otherwise. */

@@ -50,9 +50,11 @@ export interface EventRow<Table, Facts, Answers, Payload, Input> {
   readonly subjects?: readonly string[];
   /** Whether a block prevents the operation. Elsewhere, as by default, it is reported and has no such effect. */
   readonly canBlock?: boolean;
+  /** Whether the model reads the reason of a block that prevents nothing. */
+  readonly tellsBlock?: boolean;
   /** Whether hooks may have a person asked. */
   readonly canAsk?: boolean;
-  /** Where there is something to withhold once a guard has failed: how a text takes its place. */
+  /** Where there is something to withhold once a guard has failed: how a text takes its place, or the agent is stopped. */
   readonly withhold?: (text: string) => HookOutput;
   /**
    * What the payload is after an output; the same one where that changes nothing. There where the operation goes on with

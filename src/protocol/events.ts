@@ -126,6 +126,16 @@ export function callFactsOf<E extends HookEventName>(event: E, payload: HookPayl
   return events[event].facts ? payload : {};
 }
 
+/** Whether the reason of a block is read by somebody: it prevents something, or the model reads it. */
+export function isBlockRead(event: HookEventName, output: HookOutput = {}): boolean {
+  return canPrevent(event, output) || events[event].tellsBlock === true;
+}
+
+/** Whether an event is about the call of a tool, so that matchers and conditions are for tools. */
+export function isOfTool(event: HookEventName): boolean {
+  return events[event].matchOn === 'toolName';
+}
+
 /** Whether a block prevents the operation: by the event, or as the agent means it for which the hook was written. */
 export function canPrevent(event: HookEventName, { foreign }: HookOutput): boolean {
   return events[event].canBlock || foreign?.prevents === true;

@@ -1,6 +1,6 @@
 import type { DebugLogger } from '../util/debugLogger.js';
 import type { CommandOutcome } from '../process/command/outcome.js';
-import { events, failsClosed, withWithheld } from '../protocol/events.js';
+import { events, failsClosed, isBlockRead, withWithheld } from '../protocol/events.js';
 import { explainStderr, outlineStderr } from './explainStderr.js';
 import { maskSecrets, type HookEnvironmentPolicy } from './hookEnvironment.js';
 import { hasFailed, isBlocking } from '../protocol/hookOutput.js';
@@ -8,7 +8,7 @@ import { hookIdentity, shortIdentity } from '../protocol/identity.js';
 import { parseAnswer } from '../protocol/readHookOutput.js';
 import { removeControls, sanitizeText } from '../protocol/sanitizeText.js';
 import {
-  HookEventName,
+  type HookEventName,
   type CommandHookConfig,
   type HookExecutionResult,
   type HookOutput,
@@ -190,8 +190,7 @@ export function ineffectiveBlock(
   { ending, exitCode, stderr }: Pick<CommandOutcome, 'ending' | 'exitCode' | 'stderr'>,
   output: HookOutput | undefined,
 ): string[] {
-  const isHeard = events[event].canBlock || event === HookEventName.AfterTool;
-  if (ending !== 'exit' || exitCode !== 2 || isHeard || output?.continue === false) return [];
+  if (ending !== 'exit' || exitCode !== 2 || isBlockRead(event) || output?.continue === false) return [];
   const reason = sanitizeText(stderr.trim());
   return [`exited with code 2, which blocks nothing at ${event}${reason && `: ${reason}`}`];
 }

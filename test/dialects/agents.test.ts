@@ -47,6 +47,11 @@ function payloadOf(event: HookEventName, toolName: string): HookPayload<HookEven
     SessionEnd: { reason: 'other' },
     PreCompress: { trigger: 'auto' },
     Notification: { notificationType: 'Other', message: 'Look.' },
+    SubagentStart: { agentId: 'a1', agentType: 'explore', prompt: 'Go.' },
+    SubagentStop: { agentId: 'a1', agentType: 'explore', prompt: 'Go.', promptResponse: 'Done.' },
+    PostCompress: { trigger: 'auto', summary: 'Short.' },
+    ModelError: { llmRequest: { model: 'm', contents: [] }, error: { message: 'no' }, attempt: 1 },
+    ToolBatchEnd: { toolCalls: [] },
   };
   return payloads[event] as unknown as HookPayload<HookEventName>;
 }

@@ -33,12 +33,17 @@ export function settingsSchema(): JsonSchema {
   };
 }
 
+const MATCHERS: Readonly<Record<string, string>> = {
+  toolName: 'Matchers are tested against the name of the tool.',
+  agentType: 'Matchers are tested against the kind of the sub-agent.',
+};
+
 function describeEvent(event: HookEventName): [string, JsonSchema] {
   const { summary, canBlock, matchOn } = events[event];
   const description = [
     summary,
     canBlock ? 'A block prevents it.' : 'A block prevents nothing.',
-    matchOn ? 'Matchers are tested against the name of the tool.' : 'Matchers do not count.',
+    MATCHERS[matchOn ?? ''] ?? 'Matchers do not count.',
   ].join(' ');
   return [event, { description, type: 'array', items: { $ref: '#/$defs/group' } }];
 }
