@@ -242,6 +242,8 @@ function replaceResult(call: ToolCall, result: ToolResult, replacement: ToolOutp
 export interface ModelHost {
   /** Leaves out an event without a tool, where there is nothing to do for it; says whether it does. */
   skipIdle(event: HookEventName): boolean;
+  /** Whether an event may have to be fired, as far as is known before there is a payload. */
+  mayBeRead(event: HookEventName): boolean;
   /** Whether the answer is shown once AfterModel hooks have seen all of it, and not as it comes. */
   holdsAnswers(): boolean;
   readonly askPerson: AskPerson;
@@ -308,8 +310,16 @@ export function modelStages(fire: FireHook, host: ModelHost) {
     call.signal?.throwIfAborted();
     if (!isSeen(call)) await seeAgain(call);
     if (isRefused(call)) return;
-    takeStream(call, await call.open(call.request));
+    takeStream(call, await answerOf(call));
     await next();
+  }
+
+  /** Hooks are told of a failure, and may have the call made again. */
+  async function answerOf(call: ModelCall): ReturnType<ModelCall['open']> {
+    const open = () => call.open(call.request);
+    if (!host.mayBeRead(HookEventName.ModelError)) return open();
+    const { openWithRetries } = await import('./modelErrors.js');
+    return openWithRetries(fire, call, open);
   }
 
   /** A middleware inside has changed the request, or the tools that it offers, after the hooks had seen it. */

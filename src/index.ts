@@ -49,6 +49,7 @@ export type {
   Verdict,
 } from './context.js';
 export { AgentError, runAgent, type AgentOptions } from './agent/agent.js';
+export { referenceSubagents, type Subagent } from './agent/subagents.js';
 export type {
   AgentEvent,
   AgentResult,

@@ -281,6 +281,7 @@ export class Config implements HookHost {
   getModelStages(): ModelStages {
     return modelStages(this.#fire, {
       skipIdle: (event) => skipIdle(this, event),
+      mayBeRead: mayBeRead.bind(undefined, this),
       holdsAnswers: () => this.holdsAnswers(),
       askPerson: this.askPerson,
       getDebugLogger: () => this.getDebugLogger(),

@@ -7,7 +7,7 @@ import { theirToolNames } from '../dialects/translate.js';
 import { dialects, readMatcher } from '../dialects/dialects.js';
 import { events, isOfTool } from '../protocol/events.js';
 import { isExpression, MAX_EXPRESSION_LENGTH } from '../util/limitedRegExp.js';
-import { referenceToolNames } from '../agent/tools/toolNames.js';
+import { referenceToolNames, SUBAGENT_TOOL } from '../agent/tools/toolNames.js';
 import type { GroupSite, Said } from './types.js';
 
 type Expression = Extract<MatcherReading, { expression: string }>;
@@ -15,7 +15,7 @@ type Expression = Extract<MatcherReading, { expression: string }>;
 /** Each of these says what is wrong with the matcher of one group, if anything. */
 type MatcherRule = (site: GroupSite) => Said;
 
-const KNOWN_TOOLS = referenceToolNames;
+const KNOWN_TOOLS = [...referenceToolNames, SUBAGENT_TOOL];
 
 /** Names of tools that others bring, such as `mcp__github__create_issue`. */
 const FOREIGN = /mcp|__/iu;

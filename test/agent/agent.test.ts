@@ -1,6 +1,8 @@
+import type { FunctionCall } from '@google/genai';
 import { describe, expect, it, vi } from 'vitest';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { AgentError, runAgent, type AgentOptions } from '../../src/agent/agent.js';
+import { referenceSubagents } from '../../src/agent/subagents.js';
 import type { AgentEvent } from '../../src/agent/agentEvents.js';
 import { HookEventName, type HookDefinitions } from '../../src/protocol/types.js';
 import { asHookContext } from '../../src/protocol/llmContent.js';
@@ -137,6 +139,7 @@ describe('the loop', () => {
       'hook BeforeTool',
       'hook AfterTool',
       'tool success',
+      'hook ToolBatchEnd',
       'hook BeforeToolSelection',
       'hook BeforeModel',
       'text All ',
@@ -160,14 +163,29 @@ describe('the loop', () => {
   });
 
   it('waits for the hooks of an event before it goes on, whatever the event', async () => {
-    const asking = stream({ ...chunk([{ functionCall: write('a.txt') }]), ...usage(10, 1) });
+    const asking = (call: FunctionCall) =>
+      stream({ ...chunk([{ functionCall: call }]), ...usage(10, 1) });
     const hooks = Object.fromEntries(
       Object.values(HookEventName).map((event) => {
-        const commands = `echo "${event} begins" >>moments; sleep 0.1; echo "${event} ends" >>moments`;
+        const said = event === HookEventName.ModelError ? { retry: true } : {};
+        const answer = `echo '${JSON.stringify({ hookSpecificOutput: said })}'`;
+        const commands = `echo "${event} begins" >>moments; sleep 0.1; echo "${event} ends" >>moments; ${answer}`;
         return [event, atOnce(sandbox.runs(commands))];
       }),
     );
-    await runToEnd([asking, reply('Done.')], { hooks, compressAtTokens: 10 });
+    const task = { name: 'task', args: { prompt: 'Look.' } };
+    const inShort = reply('All in short.');
+    await runToEnd(
+      [
+        asking(write('a.txt')),
+        asking(task),
+        reply('Seen.'),
+        inShort,
+        failure(503, 'overloaded'),
+        reply('Done.'),
+      ],
+      { hooks, compressAtTokens: 10, subagents: referenceSubagents },
+    );
     const moments = sandbox.read('moments')?.trimEnd().split('\n') ?? [];
     const pairs = moments.filter((moment) => moment.endsWith(' begins'));
     expect(moments).toEqual(pairs.flatMap((begin) => [begin, begin.replace('begins', 'ends')]));

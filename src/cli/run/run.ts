@@ -3,6 +3,7 @@ import path from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { AgentError, runAgent } from '../../agent/agent.js';
 import { readRecordedModel } from '../../agent/recordedModel.js';
+import { referenceSubagents } from '../../agent/subagents.js';
 import { referenceTools } from '../../agent/tools/referenceTools.js';
 import type { Config } from '../../config/config.js';
 import { errorMessage } from '../../util/errorMessage.js';
@@ -101,6 +102,7 @@ async function work(
       model,
       prompt,
       tools: referenceTools,
+      subagents: referenceSubagents,
       maxTurns,
       maxStopHookRetries: settings.maxStopHookRetries,
       signal,
