@@ -7,6 +7,7 @@ import { createHookContext } from '../context.js';
 import type { AggregatedHookResult } from '../protocol/hookOutput.js';
 import {
   HookEventName,
+  type CallSession,
   type HookPayload,
   type NotificationType,
   type PreCompressTrigger,
@@ -52,6 +53,7 @@ export class HookEventHandler {
   /**
    * Fires an event and waits for its hooks.
    *
+   * @param session for whom it is, such as a sub-agent. Default: that of the host
    * @returns what the hooks said together; empty when nothing ran; a failure envelope when the hook system itself
    *   failed
    */
@@ -59,11 +61,12 @@ export class HookEventHandler {
     event: E,
     payload: HookPayload<E>,
     signal?: AbortSignal,
+    session?: CallSession,
   ): Promise<AggregatedHookResult> {
     // What cannot be known is left to the stack, which says what is wrong.
-    const plan = attempt(() => findPlan(this.#engine, event, payload), undefined);
+    const plan = attempt(() => findPlan(this.#engine, event, payload, session?.cwd), undefined);
     if (plan === null) return skip(this.#engine, event);
-    return processEvent(this.#engine, createHookContext(event, payload, { signal }, plan));
+    return processEvent(this.#engine, createHookContext(event, payload, { signal, session }, plan));
   }
 
   /** Whether there is nothing to do for an event that is fired now. Synchronous. */

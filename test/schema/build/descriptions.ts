@@ -40,7 +40,7 @@ export const hookDescriptions: { readonly [K in keyof HookFields]-?: string } = 
 /** The keys of a group of hooks in a file. */
 export const groupDescriptions: { readonly [K in keyof FileGroupFields]-?: string } = {
   matcher:
-    'A JavaScript regular expression for the name of the tool, not anchored. Default: every tool.',
+    'A JavaScript regular expression for the name of the tool, or the kind of the sub-agent, not anchored. Default: all.',
   when: 'The same as of a hook, for all of them.',
   sequential:
     'All hooks of the event run one after the other, each reading what the one before changed. Default: false, at the same time.',
