@@ -71,11 +71,7 @@ async function findPlace(
   return readPlace(named, listen);
 }
 
-async function serveAt(
-  place: Place,
-  ends: Ends,
-  warn: (what: string) => void,
-): Promise<number> {
+async function serveAt(place: Place, ends: Ends, warn: (what: string) => void): Promise<number> {
   const { serveDoor, serveRemote } = await import('./http/serve.js');
   return place.listen ? serveDoor(place, place.listen, ends, warn) : serveRemote(place, ends, warn);
 }
@@ -95,11 +91,7 @@ function checkName(name: string | undefined): string {
   );
 }
 
-function tellState(
-  name: string,
-  { config, origins }: Workspace,
-  place: Place | undefined,
-): void {
+function tellState(name: string, { config, origins }: Workspace, place: Place | undefined): void {
   if (!config.getEnableHooks()) {
     const why = whyHooksAreOff(origins.enableHooks?.file);
     printNotice('note', `no hook runs around the tools of "${name}": ${why}`);

@@ -241,7 +241,8 @@ export class McpProxy {
     } catch {
       return this.#noteNonsense(line.toString().trim() === '' ? BLANK_LINE : 1);
     }
-    if (isTooDeepLine(message, line)) this.#drop(message, 'a message that is nested too deeply', route);
+    if (isTooDeepLine(message, line))
+      this.#drop(message, 'a message that is nested too deeply', route);
     else if (Array.isArray(message)) this.#drop(message, 'a batch, which does not pass', route);
     else this.#pass(message, asOneLine(line), route);
   }

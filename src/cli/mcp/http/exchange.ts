@@ -15,7 +15,14 @@ import { readEvents } from './events.js';
 import type { OAuthPages } from './oauthPages.js';
 import { failureOf, failureSlot, Pending, withheldAnswer, type Waiting } from './pending.js';
 import type { DoorSession, KeptAnswers, Sessions } from './sessions.js';
-import { decoded, isGood, mediaTypeOf, passedHeaders, readWhole, type Upstream } from './upstream.js';
+import {
+  decoded,
+  isGood,
+  mediaTypeOf,
+  passedHeaders,
+  readWhole,
+  type Upstream,
+} from './upstream.js';
 
 /** What all exchanges of a door share. */
 export interface DoorContext {
@@ -165,7 +172,9 @@ export class Exchange {
 
   /** Since 2026-07-28 a header may repeat an argument, which hooks do not see there. */
   #problemOfHeaders(asked: Message, sent: object): string | undefined {
-    const repeated = Object.keys(this.request.headers).find((each) => each.startsWith('mcp-param-'));
+    const repeated = Object.keys(this.request.headers).find((each) =>
+      each.startsWith('mcp-param-'),
+    );
     if (repeated === undefined) return undefined;
     const isSame = isDeepStrictEqual(
       recordIn(asked, 'params', 'arguments'),
@@ -199,7 +208,10 @@ export class Exchange {
     }
     if (!body) {
       response.destroy();
-      return this.#fail(`its response is compressed with ${String(encoding)}, which nobody here can read`, 502);
+      return this.#fail(
+        `its response is compressed with ${String(encoding)}, which nobody here can read`,
+        502,
+      );
     }
     if (!isGood(response)) return this.#passFailure(response, body, headers);
     if (this.#isFirst) this.#beginSession(response, headers);
@@ -221,10 +233,7 @@ export class Exchange {
     await this.#fail(`the server answers with ${type || 'nothing'}, which is no message`, 502);
   }
 
-  #beginSession(
-    { headers }: IncomingMessage,
-    passed: Record<string, string | string[]>,
-  ): void {
+  #beginSession({ headers }: IncomingMessage, passed: Record<string, string | string[]>): void {
     const { sessions } = this.context;
     const id = headers[SESSION];
     if (typeof id === 'string') sessions.register(id, this.#session);
@@ -316,4 +325,3 @@ function readMessage(body: Buffer): Message {
     return {};
   }
 }
-

@@ -1,10 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isRecord } from '../../../util/records.js';
 import { send } from '../../serve/respond.js';
-import { decoded, isGood, mediaTypeOf, passedHeaders, readWhole, type Upstream } from './upstream.js';
+import {
+  decoded,
+  isGood,
+  mediaTypeOf,
+  passedHeaders,
+  readWhole,
+  type Upstream,
+} from './upstream.js';
 
 const RESOURCE = '/.well-known/oauth-protected-resource';
-const PAGES = [RESOURCE, '/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'];
+const PAGES = [
+  RESOURCE,
+  '/.well-known/oauth-authorization-server',
+  '/.well-known/openid-configuration',
+];
 /** As RFC 9728 writes it. */
 const METADATA = /(resource_metadata\s*=\s*)(?:"([^"]*)"|([^\s,"]+))/giu;
 

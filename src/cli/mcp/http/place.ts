@@ -61,7 +61,9 @@ function readUrl(text: string): URL {
 function takeHeaders(): Record<string, string> {
   const env = hostEnvironment();
   const headers: Record<string, string> = {};
-  for (const variable of Object.keys(env).filter((each) => HEADER_VARIABLE.test(each)).toSorted()) {
+  for (const variable of Object.keys(env)
+    .filter((each) => HEADER_VARIABLE.test(each))
+    .toSorted()) {
     const [, name = '', value = ''] = /^([^:]*):[ \t]*(.*)$/su.exec(env[variable] ?? '') ?? [];
     Reflect.deleteProperty(process.env, variable);
     try {

@@ -63,7 +63,9 @@ export class RemoteServer {
     if (id === undefined || method === 'initialize') {
       this.#before = new Promise((resolve) => (arrived = resolve));
     }
-    void before.then(() => this.#post(said, Buffer.from(textOf(message)), arrived)).finally(arrived);
+    void before
+      .then(() => this.#post(said, Buffer.from(textOf(message)), arrived))
+      .finally(arrived);
   }
 
   drained(): undefined {
@@ -93,7 +95,10 @@ export class RemoteServer {
       ...this.options.headers,
       ...(this.#session !== undefined && { 'mcp-session-id': this.#session }),
       ...(this.#version !== undefined && { 'mcp-protocol-version': this.#version }),
-      ...(isModern && { 'mcp-protocol-version': version, 'mcp-method': String(message?.['method']) }),
+      ...(isModern && {
+        'mcp-protocol-version': version,
+        'mcp-method': String(message?.['method']),
+      }),
       ...(isModern && typeof name === 'string' && { 'mcp-name': headerValueOf(name) }),
       'accept-encoding': 'gzip, deflate, br',
     };
@@ -101,7 +106,8 @@ export class RemoteServer {
 
   async #post(message: Message, body: Buffer, arrived: () => void): Promise<void> {
     const { upstream, name } = this.options;
-    const id = typeof message['method'] === 'string' && isId(message['id']) ? message['id'] : undefined;
+    const id =
+      typeof message['method'] === 'string' && isId(message['id']) ? message['id'] : undefined;
     const headers = {
       ...this.#headers(message),
       'content-type': 'application/json',
@@ -153,7 +159,8 @@ export class RemoteServer {
     await readEvents(response, body, {
       event: ({ id, event, data }) => {
         if (id !== undefined) place.lastEventId = id;
-        if (data !== '' && (event ?? 'message') === 'message') this.#take(Buffer.from(data), isFirst);
+        if (data !== '' && (event ?? 'message') === 'message')
+          this.#take(Buffer.from(data), isFirst);
       },
       retry: (ms) => {
         place.retryMs = ms;
@@ -187,7 +194,10 @@ export class RemoteServer {
     } catch (error) {
       if (signal.aborted) return;
       if (retry < MAX_RETRIES) return this.#listen(place, retry + 1);
-      this.#fail(place.id, `the stream of the MCP server "${name}" was lost: ${errorMessage(error)}`);
+      this.#fail(
+        place.id,
+        `the stream of the MCP server "${name}" was lost: ${errorMessage(error)}`,
+      );
     }
   }
 
@@ -208,10 +218,7 @@ export class RemoteServer {
       this.#session = undefined;
       lost('has lost the session (HTTP 404): restart it in the client');
     }
-    const advice =
-      status === 401 || status === 403
-        ? `; ${ADVICE}`
-        : (said && `: ${said}`);
+    const advice = status === 401 || status === 403 ? `; ${ADVICE}` : said && `: ${said}`;
     if (status === 401 || status === 403) warn(`wants a login (HTTP ${status}): ${ADVICE}`);
     this.#fail(id, `the MCP server "${name}" has refused the request with HTTP ${status}${advice}`);
   }
@@ -228,7 +235,9 @@ const NEWLINE = Buffer.from('\n');
 
 /** JSON has line ends between its words only, where a blank says the same. */
 function oneLine(json: Buffer): Buffer {
-  return json.includes('\n') ? Buffer.from(json.toString('latin1').replaceAll('\n', ' '), 'latin1') : json;
+  return json.includes('\n')
+    ? Buffer.from(json.toString('latin1').replaceAll('\n', ' '), 'latin1')
+    : json;
 }
 
 /** As SEP-2243 writes what no header can hold. */

@@ -58,8 +58,7 @@ export class Upstream {
 
   constructor(readonly url: URL) {
     const settings = { keepAlive: true, timeout: IDLE_MS };
-    this.#agent =
-      url.protocol === 'https:' ? new https.Agent(settings) : new http.Agent(settings);
+    this.#agent = url.protocol === 'https:' ? new https.Agent(settings) : new http.Agent(settings);
   }
 
   /**
