@@ -33,7 +33,7 @@ const ofSwitch = {
 const mcpInstall: CommandSpec = {
   name: 'install',
   description: "Put hookstack between a client of MCP and its servers, in the client's settings",
-  arguments: { '[server...]': 'names of servers; default all that are started by a command' },
+  arguments: { '[server...]': 'names of servers; default all' },
   options: [
     new Option('--into <file>', 'the file that lists the servers, such as .mcp.json'),
     new Option('--undo', 'write the servers as they were'),

@@ -95,15 +95,24 @@ describe('a result over HTTP', () => {
   });
 
   it('of an error status is read by hooks too, and keeps status and headers', async () => {
-    const { door } = await secretive((response) => {
+    const [hidden] = group(saying({ decision: 'deny', reason: 'gone' }), { matcher: '.*seen' });
+    await cli.userSettings({ AfterTool: [{ ...hidden!, dialect: 'gemini' }] });
+    const server = await startServer((_said, response) => {
       response.writeHead(401, { 'www-authenticate': 'Bearer scope="a"' });
-      response.end('SECRET');
+      response.end('"SECRET"');
     });
-    const reply = await post(door.url, call(1));
-    await reply.over;
-    expect(reply.status).toBe(401);
-    expect(reply.response.headers.get('www-authenticate')).toBe('Bearer scope="a"');
-    expect(reply.texts).toContain('gone');
+    const door = await mcp.openDoor(cli, server.url);
+    for (const [name, said] of [
+      ['seen', 'gone'],
+      ['other', 'SECRET'],
+    ] as const) {
+      const reply = await post(door.url, call(1, name));
+      await reply.over;
+      expect(reply.status).toBe(401);
+      expect(reply.response.headers.get('www-authenticate')).toBe('Bearer scope="a"');
+      expect(reply.texts).toContain(said);
+      if (name === 'seen') expect(reply.texts).not.toContain('SECRET');
+    }
   });
 });
 
@@ -112,12 +121,12 @@ describe('a stream that is resumed', () => {
     await cli.userSettings({
       AfterTool: [...group('echo x >> "$LLXPRT_PROJECT_DIR/runs"'), ...replacing('gone')],
     });
-    let break_: () => void = () => undefined;
+    const open: { destroy: () => unknown }[] = [];
     const server = await startServer(({ method, message, headers }, response) => {
       mcp.beginEvents(response);
       if (method === 'POST') {
         response.write(`id: 0\ndata: \n\n`);
-        break_ = () => response.destroy();
+        open.push(response);
         return;
       }
       expect(headers['last-event-id']).toBe('0');
@@ -126,7 +135,7 @@ describe('a stream that is resumed', () => {
     const door = await mcp.openDoor(cli, server.url);
     const first = await post(door.url, call(1), SESSION);
     await expect.poll(() => server.received.length).toBe(1);
-    break_();
+    open[0]?.destroy();
     expect(await first.over).toBe('broken');
     for (let each = 0; each < 2; each++) {
       const resumed = await mcp.get(door.url, { ...SESSION, 'last-event-id': '0' });
@@ -341,18 +350,18 @@ describe('hooks in front of a server over HTTP', () => {
   });
 });
 
-describe('who may come in', () => {
-  /** `fetch` lets nobody say what stands in these headers. */
-  function statusOf(url: string, headers: Record<string, string>): Promise<number | undefined> {
-    return new Promise((resolve, reject) => {
-      const asked = sendRaw(url, { method: 'POST', headers }, ({ statusCode }) =>
-        resolve(statusCode),
-      );
-      asked.on('error', reject);
-      asked.end('{}');
-    });
-  }
+/** `fetch` lets nobody say what stands in these headers. */
+function statusOf(url: string, headers: Record<string, string>): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const asked = sendRaw(url, { method: 'POST', headers }, ({ statusCode }) =>
+      resolve(statusCode),
+    );
+    asked.on('error', reject);
+    asked.end('{}');
+  });
+}
 
+describe('who may come in', () => {
   it('is no page of a browser, and nobody who has pointed a name here', async () => {
     const server = await startServer((_said, response) => json(response, {}));
     const { url } = await mcp.openDoor(cli, server.url);

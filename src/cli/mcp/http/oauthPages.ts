@@ -47,12 +47,15 @@ export class OAuthPages {
     const { 'www-authenticate': challenge } = headers;
     if (challenge === undefined) return headers;
     const said = [challenge].flat().join(', ');
-    const changed = said.replaceAll(METADATA, (whole, begin: string, quoted = '', plain = '') => {
-      const place = String(quoted || plain);
-      if (!URL.canParse(place) || !/^https?:/iu.test(place)) return String(whole);
-      this.#metadata = new URL(place);
-      return `${begin}"${this.origin}${this.#path}"`;
-    });
+    const changed = said.replaceAll(
+      METADATA,
+      (whole: string, begin: string, quoted?: string, plain = '') => {
+        const place = quoted ?? plain;
+        if (!URL.canParse(place) || !/^https?:/iu.test(place)) return whole;
+        this.#metadata = new URL(place);
+        return `${begin}"${this.origin}${this.#path}"`;
+      },
+    );
     return { ...headers, 'www-authenticate': changed };
   }
 

@@ -57,7 +57,7 @@ export class RemoteServer {
       const { requestId } = recordIn(said, 'params');
       if (isId(requestId)) this.#open.delete(requestId);
     }
-    let arrived: () => void = () => undefined;
+    let arrived = nothing;
     const before = this.#before;
     // A notification may be what the next request depends on, and `initialize` is.
     if (id === undefined || method === 'initialize') {
@@ -239,6 +239,8 @@ function oneLine(json: Buffer): Buffer {
     ? Buffer.from(json.toString('latin1').replaceAll('\n', ' '), 'latin1')
     : json;
 }
+
+const nothing = (): void => undefined;
 
 /** As SEP-2243 writes what no header can hold. */
 function headerValueOf(name: string): string {

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { watchInterruption } from '../../shared/interruption.js';
 import { printNotice } from '../../shared/terminal.js';
 import { comesWithin, LAST_ANSWERS_MS, type Ends } from '../serve.js';
@@ -17,8 +18,7 @@ export async function serveRemote(
   warn: (what: string) => void,
 ): Promise<number> {
   const { signal, dispose } = watchInterruption();
-  let lost: (why: string) => void = () => undefined;
-  const gone = new Promise<string>((resolve) => (lost = resolve));
+  const { gone, lost } = watchLoss();
   const drained = () => client.drained();
   const upstream = new Upstream(url);
   const server = new RemoteServer({ name, upstream, headers, proxy, warn, lost, drained });
@@ -67,6 +67,13 @@ export async function serveDoor(
   } finally {
     dispose();
   }
+}
+
+/** Why nothing can be asked any more, once somebody says so. */
+function watchLoss(): { readonly gone: Promise<string>; readonly lost: (why: string) => void } {
+  const said = new EventEmitter<{ lost: [string] }>();
+  const gone = new Promise<string>((resolve) => said.once('lost', resolve));
+  return { gone, lost: (why) => void said.emit('lost', why) };
 }
 
 function untilAborted(signal: AbortSignal): Promise<undefined> {
