@@ -33,7 +33,7 @@ const ofSwitch = {
 const mcpInstall: CommandSpec = {
   name: 'install',
   description: "Put hookstack between a client of MCP and its servers, in the client's settings",
-  arguments: { '[server...]': 'names of servers; default all that are started by a command' },
+  arguments: { '[server...]': 'names of servers; default all' },
   options: [
     new Option('--into <file>', 'the file that lists the servers, such as .mcp.json'),
     new Option('--undo', 'write the servers as they were'),
@@ -397,10 +397,17 @@ leave a guard out; 2 wrong usage or settings`,
     },
     options: [
       new Option('--name <server>', 'what hooks call the server: its tools are mcp__SERVER__TOOL'),
+      new Option('--url <url>', 'where the server is, in place of a command; speaks HTTP'),
+      new Option(
+        '--listen <host:port>',
+        'speak HTTP with clients too, which log in themselves; on this machine alone',
+      ),
+      new Option('--was <keys>', 'what "mcp install" has replaced, for its --undo').hideHelp(),
       ...workspaceOptions,
       traceOption(),
     ],
-    notes: 'Reads what a client says from stdin, and answers on stdout. The client starts it.',
+    notes: `Reads what a client says from stdin, and answers on stdout. The client starts it.
+With --url, the variables HOOKSTACK_MCP_HEADER_1, _2 … hold headers ("Authorization: Bearer …").`,
     exitCodes: `0 the client has ended the session; 1 the server could not be started, has ended, or was given up;
 2 wrong usage or settings`,
     example:
