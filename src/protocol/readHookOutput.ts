@@ -25,20 +25,16 @@ export interface ReadOutput {
  * Reads the stdout of a hook that exited with code 0: a JSON object, a JSON string that contains one, or plain
  * text, which becomes a message to the model. Unknown or mistyped fields are ignored and reported.
  *
- * @param theirNames what messages call fields: path → path, as the author of the hook wrote it
+ * @param names what messages call fields: path → path, as the author of the hook wrote it
  * @param bound how long a text may be. Default: 10,000 characters
  */
-export function readHookOutput(
-  stdout: string,
-  theirNames: Names = {},
-  bound?: TextBound,
-): ReadOutput {
+export function readHookOutput(stdout: string, names: Names = {}, bound?: TextBound): ReadOutput {
   const printed = stdout.trim();
   if (printed === '') return { problems: [] };
   const parsed = parseAnswer(printed);
   if (!parsed) return readPlainText(printed, bound);
   const mayBeDeep = printed.length > 2 * MAX_ANSWER_NESTING;
-  const report: Readings = { problems: [], misread: [], names: theirNames, mayBeDeep, bound };
+  const report: Readings = { problems: [], misread: [], names, mayBeDeep, bound };
   const output: HookOutput = readShape(parsed, ANSWER, '', report);
   const { problems, misread } = report;
   const [first] = misread;
@@ -153,10 +149,8 @@ function readShape(
     const isPlain = typeof field !== 'object' && check?.is(field);
     const read = isPlain ? field : readField(key, field, check, at, report);
     if (read !== undefined) {
-      fields[key] =
-        check && typeof read === 'string' && SPOKEN.has(key)
-          ? sanitizeText(read, report.bound)
-          : read;
+      const isSpoken = check && typeof read === 'string' && SPOKEN.has(key);
+      fields[key] = isSpoken ? sanitizeText(read, report.bound) : read;
     }
   }
   return fields;

@@ -72,7 +72,7 @@ async function start(options: ConfigOptions = {}, watch: WatchOptions = {}): Pro
 async function call(): Promise<string> {
   if (!config) throw new Error('There is no Config');
   const { llmContent } = await executeToolWithHooks(config, 'x', {}, async () => result);
-  return String(llmContent);
+  return typeof llmContent === 'string' ? llmContent : JSON.stringify(llmContent);
 }
 
 describe('config.watch', () => {
@@ -317,38 +317,38 @@ async function allowAll(watched: Config): Promise<void> {
   await other.allow(reviews, { open: true });
 }
 
+async function openWatch(): Promise<SettingsWatch> {
+  const { workingDir, ...where } = places();
+  const watch = new SettingsWatch({ workingDir, logger }, { ...where, loadExtensions }, -1000);
+  await watch.read({});
+  return watch;
+}
+
 describe('extensions', () => {
   const withExtensions = { loadExtensions };
-  const file = (name: string) => inHome('.llxprt', 'extensions', name, 'llxprt-extension.json');
 
   it('come, change, are broken, and go', async () => {
+    const manifest = inHome('.llxprt/extensions/e/llxprt-extension.json');
     await start({ enableHooks: true, extensions: [] }, withExtensions);
     expect(await call()).toBe('ran');
-    mkdirSync(path.dirname(file('e')), { recursive: true });
+    mkdirSync(path.dirname(manifest), { recursive: true });
     expect(await call()).toBe('ran');
-    write(file('e'), { name: 'e', hooks: denying('one').hooks });
+    write(manifest, { name: 'e', hooks: denying('one').hooks });
     expect(await call()).toContain('one');
-    write(file('e'), { name: 'e', hooks: denying('two').hooks });
+    write(manifest, { name: 'e', hooks: denying('two').hooks });
     expect(await call()).toContain('two');
-    write(file('e'), '{');
+    write(manifest, '{');
     expect(await call()).toContain('two');
     expect(logger.warnings.at(-1)).toContain('what it said before stays in force');
-    rmSync(path.dirname(file('e')), { recursive: true });
+    rmSync(path.dirname(manifest), { recursive: true });
     expect(await call()).toBe('ran');
   });
 });
 
 describe('what is looked at', () => {
-  async function open(): Promise<SettingsWatch> {
-    const { workingDir, ...where } = places();
-    const watch = new SettingsWatch({ workingDir, logger }, { ...where, loadExtensions }, -1000);
-    await watch.read({});
-    return watch;
-  }
-
   it('is read again only where it has changed, once times of files tell', async () => {
     write(userFile(), denying('one'));
-    const watch = await open();
+    const watch = await openWatch();
     expect(watch.hasChanged()).toBe(false);
     write(userFile(), denying('two'));
     expect(watch.hasChanged()).toBe(true);
@@ -381,7 +381,7 @@ describe('what is looked at', () => {
     write(path.join(temp.path, 'a.json'), denying('a'));
     write(path.join(temp.path, 'b.json'), denying('b'));
     symlinkSync(path.join(temp.path, 'a.json'), userFile());
-    const watch = await open();
+    const watch = await openWatch();
     expect(watch.hasChanged()).toBe(false);
     change();
     expect(watch.hasChanged()).toBe(true);
