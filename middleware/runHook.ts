@@ -8,6 +8,7 @@ import { runCommand } from '../src/process/command/runCommand.js';
 import { runInSpawner } from '../src/process/spawner/spawner.js';
 import { failsClosed, type CallFacts } from '../src/protocol/events.js';
 import { hookIdentity, shortIdentity } from '../src/protocol/identity.js';
+import type { TextBound } from '../src/protocol/sanitizeText.js';
 import { readHookOutput } from '../src/protocol/readHookOutput.js';
 import type {
   CommandHookConfig,
@@ -58,8 +59,16 @@ export interface RunOptions extends HookPlace {
    * `findObjection` is asked about every hook.
    */
   readonly enforceConsent?: FindObjection;
+  /** How long texts of hooks may be, and what becomes of longer ones. Default: 10,000 characters, and a cut. */
+  readonly textBound?: SessionTextBound | undefined;
   /** What was told once and is not told again; without it, everything is told each time. */
   readonly warned?: Set<string> | undefined;
+}
+
+/** A bound whose longer texts are kept for a session. */
+export interface SessionTextBound {
+  readonly max: number;
+  readonly shorten?: (text: string, max: number, sessionId: string) => string | undefined;
 }
 
 /**
@@ -128,7 +137,7 @@ function readRun(run: HookRun, options: RunOptions): HookExecutionResult {
   const hasEndedWell = outcome?.ending === 'exit' && outcome.exitCode === 0 && !said;
   if (hasEndedWell && !outcome.stdoutTruncated && !outcome.stragglers) {
     const { stdout, stderr, kept, durationMs: duration } = outcome;
-    const { output, problems, unreadable } = readHookOutput(stdout);
+    const { output, problems, unreadable } = readHookOutput(stdout, undefined, run.textBound);
     const answer = { ...(output && { output }), ...(kept && { process: ageOf(kept) }) };
     const result = { hookConfig: hook, eventName: event, success: true, ...answer };
     const isReadable = problems.length === 0 && unreadable === undefined;
@@ -162,7 +171,7 @@ function newRun(
   hook: CommandHookConfig,
   event: HookEventName,
   { input, stdin }: PreparedInput,
-  { logger, environment, warned, facts = {} }: RunOptions,
+  { logger, environment, warned, textBound, facts = {} }: RunOptions,
 ): HookRun {
   const { timeoutMs, problem } = deadlineOf(hook, event);
   if (problem) logger.warn(`Hook "${shortIdentity(hook)}": ${problem}`);
@@ -173,7 +182,12 @@ function newRun(
     if (!warned?.has(key)) warn(message);
     warned?.add(key);
   };
-  return { hook, event, input, facts, timeoutMs, warn, warnOnce, stdin };
+  const bound = textBound && ofSession(textBound, input.session_id);
+  return { hook, event, input, facts, textBound: bound, timeoutMs, warn, warnOnce, stdin };
+}
+
+function ofSession({ max, shorten }: SessionTextBound, sessionId: string): TextBound {
+  return { max, shorten: (text) => shorten?.(text, max, sessionId) };
 }
 
 /** Around the process, from the outside in: a dialect, and what looks at what goes in and comes out. */

@@ -50,7 +50,10 @@ interface HostRunOptions extends RunOptions {
 
 /** What a host says of how its hooks run. A hook system names all of it, so that no setting is left at a default. */
 export type RunSettings = Required<
-  Omit<HostRunOptions, 'logger' | 'signal' | 'facts' | 'probe' | 'warned' | 'ahead' | 'persistent'>
+  Omit<
+    HostRunOptions,
+    'logger' | 'signal' | 'facts' | 'probe' | 'warned' | 'ahead' | 'persistent' | 'textBound'
+  >
 >;
 
 /** Runs hooks as processes. Nothing that a hook does makes a method reject. */
@@ -74,7 +77,14 @@ export class HookRunner {
       persistent: new PersistentHooks(),
       ...options,
     };
-    this.#options = { ahead: new StartAhead(given), ...given };
+    this.#options = Object.assign(given, { ahead: options.ahead ?? new StartAhead(given) });
+  }
+
+  /** Takes over what the host says now of how hooks run. What runs already goes on as it began. */
+  adopt(
+    settings: Partial<Pick<HostRunOptions, 'environment' | 'maxParallelHooks' | 'textBound'>>,
+  ): void {
+    Object.assign(this.#options, settings);
   }
 
   /**

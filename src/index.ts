@@ -1,4 +1,10 @@
-export { Config, type AfterModelDisplay, type ConfigOptions } from './config/config.js';
+export {
+  Config,
+  type AfterModelDisplay,
+  type ConfigOptions,
+  type ReloadedOptions,
+  type WatchOptions,
+} from './config/config.js';
 export type { Extension, ConsentReview, ExtensionMiddleware } from './hooks/entry.js';
 export type { ConsentOptions, HookConsent } from './trust/consent.js';
 export { openConsent } from './trust/openConsent.js';

@@ -5,7 +5,7 @@ import type { Extension } from '../hooks/entry.js';
 import type { HookDefinitions, WrittenHooks } from '../protocol/types.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import type { HookConsent } from '../trust/consent.js';
-import { flag, listOfText, oneOf, type AnyCheck } from '../util/checks.js';
+import { flag, listOfText, oneOf, positiveCount, type AnyCheck } from '../util/checks.js';
 import type { DebugLogger } from '../util/debugLogger.js';
 import { requireKnown } from '../util/requireKnown.js';
 import type { HooksRunnerSettings, Settings } from './settings/settingsKeys.js';
@@ -34,6 +34,14 @@ export interface ConfigOptions {
   readonly hookEnvironment?: HookEnvironmentPolicy;
   readonly maxParallelHooks?: number;
   readonly hooksRunner?: HooksRunnerSettings;
+  /** Characters of one text of a hook, at most. Default 10,000. */
+  readonly maxHookText?: number;
+  /**
+   * What becomes of a longer one: `cut` cuts it, `file` puts all of it into a file in `~/.llxprt/long-texts`, of which the
+   * model is told, until `dispose`; `stay` leaves the file there, for hosts with a process for each event. Default `cut`:
+   * whose model can read such a file, says so.
+   */
+  readonly longHookTexts?: 'cut' | 'file' | 'stay';
   /**
    * Whether processes of hooks that say `persistent` stay for the events to come. Default true; a host that fires a single
    * event says `false`, and starts them as all others.
@@ -67,6 +75,8 @@ const OPTIONS: Readonly<Record<keyof Required<ConfigOptions & Settings>, true | 
   maxParallelHooks: true,
   maxStopHookRetries: true,
   hooksRunner: true,
+  maxHookText: positiveCount,
+  longHookTexts: oneOf('cut', 'file', 'stay'),
   keepHooks: flag,
   messageBus: true,
   approver: true,

@@ -137,7 +137,8 @@ export class CoreToolScheduler {
       return this.#refuse(record, refusal, refusal && restrictedBy);
     }
     this.#reportStatus({ ...record, status: 'executing' });
-    const context = { workingDir: config.getWorkingDir(), signal };
+    const { readableFolders: readable } = config;
+    const context = { workingDir: config.getWorkingDir(), readable, signal };
     const execute: ExecuteTool = async (input) => {
       try {
         return await tool.execute(input, context);

@@ -204,6 +204,7 @@ export function findPlan<E extends HookEventName>(
   cwd?: string,
 ): HookExecutionPlan | null | undefined {
   const { host, registry, stages } = engine;
+  if (registry.isWatched) registry.look();
   const { isSettled, eventsWithMoments } = registry.known;
   if (!isSettled) return undefined;
   const hasMoments = eventsWithMoments.has(event) || (payload && 'isAsked' in payload);
@@ -263,6 +264,7 @@ export function skipIdle<E extends HookEventName>(
 export function mayBeRead(host: FiringHost, event: HookEventName): boolean {
   try {
     const engine = engineOf(host.getHookSystem());
+    if (engine?.registry.isWatched) engine.registry.look();
     if (!engine?.registry.known.isSettled) return engine !== undefined;
     return engine.open().isWatched || engine.registry.known.events.has(event);
   } catch {

@@ -163,7 +163,9 @@ export class HookEventHandler {
     event: E,
     payload: HookPayload<E>,
   ): Promise<AggregatedHookResult> {
-    if (!this.#engine.host.getEnableHooks()) return makeEmptySuccessResult();
+    const { host, registry } = this.#engine;
+    if (registry.isWatched) registry.look();
+    if (!host.getEnableHooks() && !host.hasChanged?.()) return makeEmptySuccessResult();
     return processEvent(this.#engine, createHookContext(event, payload), refuse);
   }
 }

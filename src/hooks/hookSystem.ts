@@ -31,7 +31,7 @@ export class HookSystem {
     logger = new DebugLogger('llxprt:core:hooks'),
   ) {
     this.logger = DebugLogger.safe(logger);
-    const registry = new HookRegistry(host, this.logger.extend('registry'));
+    const registry = new HookRegistry(host, this.logger.extend('registry'), () => this.#takeOver());
     this.#registry = registry;
     const settings: RunSettings = {
       environment: host.getHookEnvironment(),
@@ -66,6 +66,8 @@ export class HookSystem {
   async initialize(): Promise<void> {
     if (this.#registry.isSettled()) return;
     const isFirst = !this.isInitialized();
+    const bound = isFirst ? this.host.getTextBound?.() : undefined;
+    if (bound) this.#hooks.adopt({ textBound: await bound });
     await this.#registry.initialize();
     if (isFirst) this.#startAhead();
   }
@@ -78,6 +80,22 @@ export class HookSystem {
     if (hooks.length === 0) return;
     const session = { cwd: this.host.getWorkingDir(), session_id: sessionIdOf(this.host) };
     this.#hooks.prestart(hooks, session);
+  }
+
+  /** Has each event look first whether the host's hooks have changed. */
+  watch(): void {
+    this.#registry.isWatched = true;
+  }
+
+  /** The hooks are others, and so may be what the host says of how they run. */
+  async #takeOver(): Promise<void> {
+    const { host } = this;
+    this.#hooks.adopt({
+      environment: host.getHookEnvironment(),
+      maxParallelHooks: host.getMaxParallelHooks(),
+      textBound: await host.getTextBound?.(),
+    });
+    this.#prepareAnew();
   }
 
   /** Processes that were started ahead may belong to hooks that are gone after the reload. */

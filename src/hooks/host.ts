@@ -1,3 +1,4 @@
+import type { SessionTextBound } from '../../middleware/runHook.js';
 import type { SessionFacts } from '../../middleware/translator.js';
 import type { Extension, HookRegistryEntry } from './entry.js';
 import type { CommandHookConfig, WrittenHooks } from '../protocol/types.js';
@@ -26,6 +27,12 @@ export interface HookHost extends SessionFacts {
   /** Whether processes of hooks that say `persistent` stay for the events to come. Without it, they do. */
   keepsHooks?(): boolean;
   getDebugLogger(): DebugLogger;
+  /** How long texts of hooks may be. Default: 10,000 characters, and a cut. Never rejects. */
+  getTextBound?(): Promise<SessionTextBound> | undefined;
+  /** Whether what the hooks are written in may have changed since `refresh`. Asked only after `HookSystem.watch`. */
+  hasChanged?(): boolean;
+  /** Reads that anew. @returns whether something of the hooks is another one. Never rejects */
+  refresh?(): Promise<boolean>;
   /** The custom middleware of the hook stack. Asking closes the registration. */
   registrations(stackName: 'hook'): readonly Registration<'hook'>[];
 }

@@ -77,7 +77,7 @@ function makeHook(config: Config, options: ClaudeHooksOptions): ClaudeHook {
   const calls = new ToolCalls(config);
   const isAround = config.registrations('tool').length > 0;
   return async (input, _toolUseId, { signal }) => {
-    if (!isAround && !config.getEnableHooks()) return {};
+    if (!isAround && !config.getHookSystem()) return {};
     const received = readEvent(config, input);
     if ('refused' in received) return received.refused;
     if (!('event' in received)) return received;

@@ -102,7 +102,8 @@ function readSaid(spoken: Dialect, run: HookRun, said: RawAnswer, parsed: Fields
   const effects = {
     droppedArguments,
     toolOutput: answer.toolOutput && replacementOf(spoken, input, read, answer.toolOutput),
-    contextOfResult: asText(answer.contextOfResult) && sanitizeText(String(answer.contextOfResult)),
+    contextOfResult:
+      asText(answer.contextOfResult) && sanitizeText(String(answer.contextOfResult), run.textBound),
     prevents: answer.prevents,
   };
   return {

@@ -167,7 +167,14 @@ async function openHooks(
   const logger = new HostLogger('llxprt:core:hooks');
   const workspace = await process.openWorkspace(
     { cwd, cwdSource, settings, trust },
-    { firesOnce: true, withMiddleware: true, logger, tellsForeign: isStart(received) },
+    {
+      firesOnce: true,
+      withMiddleware: true,
+      // Its agent reads the file once this process has ended.
+      longHookTexts: 'stay',
+      logger,
+      tellsForeign: isStart(received),
+    },
   );
   const { config } = workspace;
   const { event } = received;
@@ -218,7 +225,14 @@ async function decide(
   const verdict = await notLongAfter(deadline, GRACE_MS, deciding);
   if (deadline.aborted) throw new Error('they took too long');
   givenUp.throwIfAborted();
+  if (received.event === HookEventName.SessionEnd) await forgetLongTexts(received);
   return verdict;
+}
+
+async function forgetLongTexts({ identity: { sessionId } }: Received): Promise<void> {
+  if (sessionId === undefined) return;
+  const { removeLongTexts } = await import('../../run/longTexts.js');
+  removeLongTexts(sessionId);
 }
 
 /** What becomes of the call, another process is told. */

@@ -28,6 +28,8 @@ export interface Settings {
   readonly hookEnvironment?: HookEnvironmentPolicy;
   /** Hook processes that may run at a time for one event. */
   readonly maxParallelHooks?: number;
+  /** Characters of one text of a hook, at most. */
+  readonly maxHookText?: number;
   /** How hooks are started. */
   readonly hooksRunner?: HooksRunnerSettings;
   /** What becomes of hooks' questions to a person. */
@@ -65,6 +67,7 @@ export const SCALAR_FIELDS: FieldTable<Partial<Scalars>> = {
     ),
   },
   maxParallelHooks: { struct: positiveCount },
+  maxHookText: { struct: positiveCount },
   approvals: {
     struct: approvalSettings,
     advise: ({ timeout }) =>

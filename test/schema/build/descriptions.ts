@@ -64,6 +64,8 @@ export const settingsDescriptions: { readonly [K in keyof Scalars]-?: string } =
     'Which environment variables hooks get. "inherit": "all" passes everything but what "redact" names, "none" passes what "allow" names. Default: all.',
   maxParallelHooks:
     'Hook processes that may run at a time for one event; the others wait. Default: 16.',
+  maxHookText:
+    'Characters of one text of a hook for the model or the user, at most. Default: 10000.',
   approvals:
     'What becomes of hooks that ask for a person. "whenNobody": where nobody can be asked, "allow" or "deny"; default: allow, and deny where a guard asks. "timeout": ms that a person has; default: 300000.',
   fleet:
