@@ -51,18 +51,24 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'add',
     group: 'Start:',
-    description: 'Add guards that are ready to use to the settings, or list them',
-    arguments: { '[name...]': 'which guards, such as protect-secrets; default: list them' },
+    description:
+      'Add guards that are ready to use, or the hooks of a plugin of Claude Code; or list what there is',
+    arguments: {
+      '[name...]':
+        'guards, such as protect-secrets; or the folder of a plugin, or of a marketplace and then its plugins; default: list the guards',
+    },
     choices: GUARD_NAMES,
     options: [
-      new Option('--user', 'into your own settings, for all projects'),
-      new Option('--dry-run', 'show what would change as a diff, and write nothing'),
+      new Option('--user', 'into your own settings, for all projects; plugins always are'),
+      new Option('--yes', 'allow a plugin as it is, without a question'),
+      new Option('--dry-run', 'show what would change, and write nothing'),
       cwdOption,
       jsonOption,
     ],
     notes: `Writes rules to .llxprt/settings.json, scripts to .llxprt/hooks where rules are not enough, and tests to
-.llxprt/tests. All of it is yours to edit. A guard that is there already stays as it is.`,
-    exitCodes: `0 added, listed, or there already; 1 a file could not be written; 2 wrong usage, a file is in the way,
+.llxprt/tests. All of it is yours to edit. A guard that is there already stays as it is.
+A plugin is shown, and copied to ~/.llxprt/extensions once you allow it.`,
+    exitCodes: `0 added, listed, or there already; 1 a plugin was not allowed, or a file could not be written; 2 wrong usage, a file is in the way,
 or a link leads out of the project`,
     example: 'hookstack add protect-secrets protect-git',
     load: async () => (await import('./add/add.js')).add,

@@ -60,7 +60,10 @@ export async function init(
 ): Promise<void> {
   if (isInteractive() && command !== undefined && isBare(options, command)) {
     const names = await (await import('../add/offerGuards.js')).offerGuards();
-    if (names.length > 0) return (await import('../add/add.js')).add(names, options);
+    if (names.length > 0) {
+      await (await import('../add/add.js')).add(names, options);
+      return;
+    }
   }
   const { event } = options;
   const choice = await checkChoice(options);

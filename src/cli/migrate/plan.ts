@@ -108,7 +108,7 @@ function planEdits(current: Readonly<Record<string, unknown>>, sources: readonly
 }
 
 /** The loader gives every hook a command, and only some have one. */
-function asWritten(hook: CommandHookConfig): object {
+export function asWritten(hook: CommandHookConfig): object {
   const { command, ...others } = hook;
   return command === '' ? others : hook;
 }
