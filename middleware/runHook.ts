@@ -1,5 +1,5 @@
 import type { Middleware } from '../src/compose.js';
-import { askRemote } from '../src/fleet/remoteHooks.js';
+import type { McpHooks } from '../src/mcp/mcpHooks.js';
 import { MAX_KEPT_ANSWER_BYTES } from '../src/process/command/limits.js';
 import { withoutHello } from '../src/process/persistent/lines.js';
 import type { PersistentHooks } from '../src/process/persistent/persistentHooks.js';
@@ -15,7 +15,8 @@ import type {
   HookExecutionResult,
 } from '../src/protocol/types.js';
 import { maskSecrets } from '../src/run/hookEnvironment.js';
-import type { HookFailure } from '../src/run/hookFailure.js';
+import type { PromptHooks } from '../src/prompts/promptHooks.js';
+import { NO_GUARD, type HookFailure } from '../src/run/hookFailure.js';
 import type { HookRun } from '../src/run/hookRun.js';
 import {
   deadlineOf,
@@ -32,6 +33,7 @@ import { channels } from '../src/trace/span.js';
 import type { DebugLogger } from '../src/util/debugLogger.js';
 import { errorMessage } from '../src/util/errorMessage.js';
 import { dialect } from '../src/run/dialect.js';
+import { askHook } from './askHook.js';
 import { ageOf, faultOfInput, readFailedRun, toResult } from './readRun.js';
 
 /** How a hook is run. */
@@ -43,6 +45,10 @@ export interface RunOptions extends HookPlace {
   readonly spawner?: boolean;
   /** Keeps the processes of hooks that say `persistent`; without it, they are started for each event. */
   readonly persistent?: PersistentHooks | undefined;
+  /** Keeps MCP servers for their tools; without it, one is started for each event. */
+  readonly mcp?: McpHooks | undefined;
+  /** Has models judge; without it, there is none. */
+  readonly prompts?: PromptHooks;
   readonly signal?: AbortSignal | undefined;
   /** What is known of the call besides what hooks of ours read. */
   readonly facts?: CallFacts | undefined;
@@ -90,6 +96,7 @@ async function runUntraced(
     if (failure) {
       // What may not be started may not go on either.
       options.persistent?.drop(hook);
+      options.mcp?.drop(hook);
       return toResult({ hook, event }, { read: {}, failure }, options);
     }
     if (hook.type === 'rule') return await answerByRule(hook, event, prepared, options);
@@ -145,6 +152,7 @@ function findRefusal(
   if (objection !== undefined) return { kind: 'untrusted', what: objection };
   if (hook.type === 'rule') return undefined;
   if (hook.type === 'plugin') return refused(NO_PLUGINS);
+  if (hook.type === 'prompt' && hook.onFailure === 'deny') return refused(`was not asked: ${NO_GUARD}`);
   if (hookDepth() >= MAX_HOOK_DEPTH) {
     return refused(`was not started: hooks that start agents are ${MAX_HOOK_DEPTH} deep already`);
   }
@@ -190,7 +198,7 @@ function startWithDialect(
 async function start(run: HookRun, prepared: PreparedInput, options: RunOptions): Promise<void> {
   const { hook, event, stdin } = run;
   if (stdin instanceof Error) return;
-  if (hook.type === 'remote') return askRemote(run, stdin, options);
+  if (hook.type !== 'command') return askHook(run, stdin, prepared, options);
   const command = Object.assign(startOptions(hook, prepared), {
     input: stdin,
     // An answer may hold all of the input, changed.

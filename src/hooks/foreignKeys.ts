@@ -7,8 +7,6 @@ import { readClaudeCondition } from './claudeCondition.js';
 
 const FOREIGN_TYPES: ReadonlySet<unknown> = new Set([
   'http',
-  'mcp_tool',
-  'prompt',
   'agent',
   'runtime',
 ]);
@@ -83,7 +81,7 @@ function* findObjections(
   if (FOREIGN_TYPES.has(type)) {
     yield [
       'type',
-      `a hook of the type ${describe(type)} cannot run here, but only commands and remote hooks`,
+      `a hook of the type ${describe(type)} cannot run here, but only commands, servers, tools of MCP and prompts`,
     ];
     return;
   }

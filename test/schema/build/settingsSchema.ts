@@ -79,7 +79,7 @@ function groupSchema(): JsonSchema {
 
 function hookSchema(): JsonSchema {
   const { type, command, ...others } = propertiesOf(COMMAND_FIELDS, hookDescriptions);
-  const described = [REMOTE_FIELDS, RULE_FIELDS].map((table) =>
+  const described = [REMOTE_FIELDS, RULE_FIELDS, MCP_TOOL_FIELDS, PROMPT_FIELDS].map((table) =>
     Object.entries(propertiesOf(table, hookDescriptions)),
   );
   const ofOthers = described.flat().filter(([key]) => !(key in COMMAND_FIELDS));
@@ -94,8 +94,15 @@ function hookSchema(): JsonSchema {
     },
     else: otherwise,
   });
+  const kinds: readonly (readonly [string, typeof COMMAND_FIELDS])[] = [
+    ['command', COMMAND_FIELDS],
+    ['remote', REMOTE_FIELDS],
+    ['rule', RULE_FIELDS],
+    ['mcp_tool', MCP_TOOL_FIELDS],
+    ['prompt', PROMPT_FIELDS],
+  ];
   // A plugin needs no command.
-  const otherwise = { properties: only(COMMAND_FIELDS) };
+  const otherwise: JsonSchema = { properties: only(COMMAND_FIELDS) };
   return {
     type: 'object',
     // In the order and with the values that an editor is to offer first.
@@ -108,11 +115,7 @@ function hookSchema(): JsonSchema {
     default: { type: 'command', command: '' },
     required: ['type'],
     // Editors offer first what stands in `if`.
-    ...branch(
-      'command',
-      COMMAND_FIELDS,
-      branch('remote', REMOTE_FIELDS, branch('rule', RULE_FIELDS, otherwise)),
-    ),
+    ...kinds.reduceRight((rest, [name, table]) => branch(name, table, rest), otherwise),
     additionalProperties: false,
   };
 }
