@@ -40,7 +40,7 @@ export function writeQuestion(
     ? Object.fromEntries(Object.entries(read).filter(([key]) => !UNTOLD.has(key)))
     : read;
   // On one line, as JSON has no line ends; and without the fence, should it have been told to somebody.
-  const data = JSON.stringify(told).replaceAll(fence, '');
+  const data = JSON.stringify(told).replaceAll(fence, '…');
   const text = prompt.includes(ARGUMENTS) ? prompt : `${prompt}\n\n${ARGUMENTS}`;
   const parts = text.split(ARGUMENTS);
   const hash = createHash('sha256').update(JSON.stringify([model, event, prompt, data]));

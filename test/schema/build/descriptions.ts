@@ -39,7 +39,8 @@ export const hookDescriptions: { readonly [K in keyof HookFields]-?: string } = 
   tool: 'Of "mcp_tool": the tool that is called. Its text is read as what a command prints.',
   input:
     'Of "mcp_tool": the arguments of the tool. In texts, ${tool_input.file_path} is that field of what hooks read. Default: none.',
-  mcpServer: 'Of "mcp_tool": the server itself, in place of one in "mcpServers".',
+  mcpServer:
+    'Of "mcp_tool": the server itself, in place of one in "mcpServers". Of a program "command", "args", "env" and "cwd"; over HTTP "type": "http", "url" and "headers". ${NAME} in a value of "env" or "headers" is a variable of the host.',
   prompt:
     'Of "prompt": what the model is to judge. $ARGUMENTS is what hooks read; without it, that follows the text.',
   model: 'Of "prompt": the model. Default: that of the agent, or of "promptModel".',

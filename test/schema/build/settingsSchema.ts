@@ -2,9 +2,12 @@ import { keysOf, type FieldTable, type JsonSchema } from '../../../src/util/chec
 import {
   COMMAND_FIELDS,
   FILE_GROUP_FIELDS,
+  MCP_TOOL_FIELDS,
+  PROMPT_FIELDS,
   REMOTE_FIELDS,
   RULE_FIELDS,
 } from '../../../src/hooks/hookFields.js';
+import { mcpServer } from '../../../src/hooks/mcpServers.js';
 import { SCALAR_FIELDS } from '../../../src/config/settings/settingsKeys.js';
 import { DIALECT_NAMES, HookEventName } from '../../../src/protocol/types.js';
 import { dialects } from '../../../src/dialects/dialects.js';
@@ -19,6 +22,11 @@ export function settingsSchema(): JsonSchema {
     properties: {
       $schema: { type: 'string', description: 'The JSON Schema of this file, for editors.' },
       ...propertiesOf(SCALAR_FIELDS, settingsDescriptions),
+      mcpServers: {
+        description: 'Servers for hooks of the type "mcp_tool" of this file, by name.',
+        type: 'object',
+        additionalProperties: mcpServer.schema,
+      },
       hooks: {
         description: 'Groups of hooks, by event.',
         type: 'object',
