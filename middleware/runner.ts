@@ -51,7 +51,10 @@ interface HostRunOptions extends RunOptions {
 
 /** What a host says of how its hooks run. A hook system names all of it, so that no setting is left at a default. */
 export type RunSettings = Required<
-  Omit<HostRunOptions, 'logger' | 'signal' | 'facts' | 'probe' | 'warned' | 'ahead' | 'persistent' | 'mcp'>
+  Omit<
+    HostRunOptions,
+    'logger' | 'signal' | 'facts' | 'probe' | 'warned' | 'ahead' | 'persistent' | 'mcp'
+  >
 >;
 
 /** Runs hooks as processes. Nothing that a hook does makes a method reject. */

@@ -3,12 +3,7 @@ import { requireWholeHooks } from '../hooks/givenHooks.js';
 import { approvalSettings, type ApprovalSettings, type Approver } from '../protocol/approval.js';
 import type { Extension } from '../hooks/entry.js';
 import { promptBudget, promptModel, type PromptModel } from '../prompts/promptModel.js';
-import type {
-  AskModel,
-  HookDefinitions,
-  PromptBudget,
-  WrittenHooks,
-} from '../protocol/types.js';
+import type { AskModel, HookDefinitions, PromptBudget, WrittenHooks } from '../protocol/types.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import type { HookConsent } from '../trust/consent.js';
 import { flag, listOfText, oneOf, type AnyCheck } from '../util/checks.js';
@@ -139,7 +134,9 @@ export function tokenVariablesOf({
     .flat()
     .filter((group) => group?.origin?.scope !== 'project');
   const all = [...groups.flatMap((group) => group?.hooks ?? []), fleet];
-  const named = [...all.map((each) => each?.tokenVariable), apiKeyEnv].filter((name) => typeof name === 'string');
+  const named = [...all.map((each) => each?.tokenVariable), apiKeyEnv].filter(
+    (name) => typeof name === 'string',
+  );
   return named.filter((name) => /^\w+$/u.test(name));
 }
 

@@ -5,11 +5,7 @@ import { dialects } from '../dialects/dialects.js';
 import { fromHttpHook } from '../fleet/httpHook.js';
 import { readClaudeCondition } from './claudeCondition.js';
 
-const FOREIGN_TYPES: ReadonlySet<unknown> = new Set([
-  'http',
-  'agent',
-  'runtime',
-]);
+const FOREIGN_TYPES: ReadonlySet<unknown> = new Set(['http', 'agent', 'runtime']);
 
 /** Keys that change nothing here, and what happens instead. */
 const IDLE_KEYS: ReadonlyMap<string, string> = new Map([

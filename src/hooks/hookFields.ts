@@ -113,7 +113,10 @@ const vitalText: Field<string> = { struct: nonBlankText, vital: true };
 
 /** Every key of a hook. Which of them one has depends on its type. */
 const HOOK_FIELDS: FieldTable<HookFields> = {
-  type: { struct: oneOf('command', 'rule', 'remote', 'mcp_tool', 'prompt', 'plugin'), required: true },
+  type: {
+    struct: oneOf('command', 'rule', 'remote', 'mcp_tool', 'prompt', 'plugin'),
+    required: true,
+  },
   command: { struct: nonBlankText, required: true },
   args: { struct: listOfText, vital: true },
   shell: { struct: oneOf('bash'), vital: true },
@@ -179,8 +182,8 @@ function fieldsOfKind(
   own: readonly string[],
   without: readonly string[] = [],
 ): FieldTable<HookFields> {
-  const others = [...OF_KINDS.filter((keys) => keys !== own).flat(), ...without];
-  const fields = Object.entries(HOOK_FIELDS).filter(([key]) => !others.includes(key));
+  const others = new Set([...OF_KINDS.filter((keys) => keys !== own).flat(), ...without]);
+  const fields = Object.entries(HOOK_FIELDS).filter(([key]) => !others.has(key));
   return Object.fromEntries(fields) as unknown as FieldTable<HookFields>;
 }
 

@@ -132,7 +132,8 @@ export function readHookDefinitions(
     parseEach(groups, [key], report, (group, reportGroup) => {
       const eventName = eventOf(key, group);
       if (!eventName) reportGroup([], () => explainUnknownEvent(key), 'unknown-event');
-      const parsed = eventName && parseGroup(group, key, { eventName, origin, servers }, reportGroup);
+      const parsed =
+        eventName && parseGroup(group, key, { eventName, origin, servers }, reportGroup);
       if (parsed) (hooks[eventName] ??= []).push(parsed);
       return parsed;
     });

@@ -1,12 +1,5 @@
 import type { McpServer } from '../protocol/types.js';
-import {
-  expecting,
-  listOfText,
-  nonBlankText,
-  objectOf,
-  oneOf,
-  text,
-} from '../util/checks.js';
+import { expecting, listOfText, nonBlankText, objectOf, oneOf, text } from '../util/checks.js';
 import { isRecord, UNSAFE_KEYS } from '../util/records.js';
 
 /** An object of strings. */

@@ -12,7 +12,9 @@ const CONNECT_MS = 60_000;
 const FAREWELL_MS = 1_000;
 
 /** How a server is reached. */
-export type Way = { readonly start: StartOptions } | { readonly url: URL; readonly headers: Headers };
+export type Way =
+  | { readonly start: StartOptions }
+  | { readonly url: URL; readonly headers: Headers };
 
 /** One MCP server that is kept, with the calls that are under way there. */
 export class Connection {
@@ -92,9 +94,11 @@ export class Connection {
     this.#transport = transport;
     if (transport instanceof ProcessTransport) transport.setReferenced(this.isBusy);
     const client = new Client({ name: 'hookstack', version: '1' });
-    // The client puts its own in its place, and calls these.
-    transport.onerror = (error) => this.#note(error);
-    client.onclose = () => this.#fail(this.#fault ?? new Error(`it ended${this.#stderr}`));
+    // The client puts its own in their place, and calls these.
+    Object.assign(transport, { onerror: (error: Error) => this.#note(error) });
+    Object.assign(client, {
+      onclose: () => this.#fail(this.#fault ?? new Error(`it ended${this.#stderr}`)),
+    });
     try {
       await client.connect(transport, { timeout: CONNECT_MS });
     } catch (error) {
@@ -139,15 +143,14 @@ const CLOSED = -32_000;
 const LATE = -32_001;
 
 function untilAborted(signal: AbortSignal) {
-  let stop = (): void => undefined;
+  const done = new AbortController();
   const promise = new Promise<never>((_, reject) => {
     const abort = () => reject(signal.reason as Error);
     if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    stop = () => signal.removeEventListener('abort', abort);
+    signal.addEventListener('abort', abort, { once: true, signal: done.signal });
   });
   promise.catch(() => undefined);
-  return { promise, stop };
+  return { promise, stop: () => done.abort() };
 }
 
 function after(ms: number): Promise<void> {

@@ -25,7 +25,6 @@ export interface ToolAnswer {
 }
 
 export interface Client {
-  onclose?: (() => void) | undefined;
   connect(transport: Transport, options: RequestOptions): Promise<void>;
   callTool(
     call: { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> },

@@ -15,7 +15,7 @@ import type { ToolAnswer } from './sdk.js';
 const MAX_SERVERS = 16;
 
 /** What a call needs besides its hook. */
-export interface CallOptions {
+export interface McpCall {
   readonly prepared: PreparedInput;
   readonly environment: HookEnvironmentPolicy;
   readonly signal?: AbortSignal | undefined;
@@ -31,7 +31,7 @@ export class Servers {
    * @param stdin what a command would read
    * @returns what a command that prints the tool's text would have come to. Never rejects
    */
-  async ask(run: HookRun, stdin: Uint8Array, options: CallOptions): Promise<CommandOutcome> {
+  async ask(run: HookRun, stdin: Uint8Array, options: McpCall): Promise<CommandOutcome> {
     const { timeoutMs, hook, event } = run;
     const startedAt = performance.now();
     const deadline = AbortSignal.timeout(timeoutMs);
@@ -72,7 +72,7 @@ export class Servers {
   async #call(
     hook: CommandHookConfig,
     args: Readonly<Record<string, unknown>>,
-    options: CallOptions & { readonly signal: AbortSignal; readonly timeoutMs: number },
+    options: McpCall & { readonly signal: AbortSignal; readonly timeoutMs: number },
   ): Promise<ToolAnswer> {
     const { signal, timeoutMs, prepared } = options;
     const key = keyOf(hook, prepared.directory);
@@ -89,7 +89,7 @@ export class Servers {
     }
   }
 
-  #connect(key: string, hook: CommandHookConfig, options: CallOptions): Connection {
+  #connect(key: string, hook: CommandHookConfig, options: McpCall): Connection {
     const way = wayTo(hook, options);
     this.#open.delete(key);
     this.#makeRoom();
@@ -120,7 +120,7 @@ function keyOf(hook: CommandHookConfig, directory: string): string {
 }
 
 /** @throws Error that says what is wrong with the definition */
-function wayTo(hook: CommandHookConfig, { prepared, environment }: CallOptions): Way {
+function wayTo(hook: CommandHookConfig, { prepared, environment }: McpCall): Way {
   const { mcpServer: server, scope } = hook;
   if (!server) throw new Error('it is not known: put it under "mcpServers" of the same file');
   const host = variablesOf(environment);
@@ -139,7 +139,15 @@ function startOf(
   variables: NodeJS.ProcessEnv,
 ) {
   const own = withVariables(env, variables);
-  const program = { type: 'command', command, args, env: own, extensionPath, scope, dialect } as const;
+  const program = {
+    type: 'command',
+    command,
+    args,
+    env: own,
+    extensionPath,
+    scope,
+    dialect,
+  } as const;
   return { ...startOptions(program, prepared), cwd: path.resolve(prepared.directory, cwd) };
 }
 

@@ -53,7 +53,9 @@ export async function openModel(settings: PromptModel): Promise<AskModel> {
 }
 
 function requireSafe(text: string): void {
-  const { protocol, hostname } = URL.canParse(text) ? new URL(text) : { protocol: '', hostname: '' };
+  const { protocol, hostname } = URL.canParse(text)
+    ? new URL(text)
+    : { protocol: '', hostname: '' };
   if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return;
   throw new Error('"baseUrl" of "promptModel" has to begin with https://, except on this machine');
 }

@@ -5,7 +5,7 @@ import type { HookRun } from '../run/hookRun.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { openModel } from './gemini.js';
 import { readJudgement } from './judgement.js';
-import type { ModelHost } from './promptHooks.js';
+import type { JudgeHost } from './promptModel.js';
 import { newFence, writeQuestion, type Question } from './question.js';
 import { TokenBudget } from './tokenBudget.js';
 
@@ -29,7 +29,7 @@ export class Judge {
   readonly #remembered = new Map<string, string>();
   #configured: Promise<AskModel> | undefined;
 
-  constructor(private readonly host: ModelHost) {
+  constructor(private readonly host: JudgeHost) {
     const { tokens = DEFAULT_TOKENS, seconds = DEFAULT_SECONDS } = host.getPromptBudget?.() ?? {};
     this.#budget = new TokenBudget(tokens);
     this.#seconds = seconds;
@@ -51,7 +51,9 @@ export class Judge {
       if (signal?.aborted) return { ...NOT_RUN, ending: 'aborted', durationMs };
       const isLate = deadline.signal.aborted;
       if (isLate && mostMs === run.timeoutMs) return { ...NOT_RUN, ending: 'timeout', durationMs };
-      const why = isLate ? `it took longer than ${this.#seconds} s (promptBudget)` : errorMessage(error);
+      const why = isLate
+        ? `it took longer than ${this.#seconds} s (promptBudget)`
+        : errorMessage(error);
       const what = new Error(`got no judgement of the model: ${why}`, { cause: error });
       return { ...NOT_RUN, ending: 'broken', durationMs, error: what };
     } finally {

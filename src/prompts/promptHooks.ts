@@ -1,24 +1,13 @@
-import type { AskModel, PromptBudget } from '../protocol/types.js';
 import type { HookRun } from '../run/hookRun.js';
 import type { Judge } from './judge.js';
-import type { PromptModel } from './promptModel.js';
-
-/** Which model judges hooks of the type `prompt`, and how much it may. */
-export interface ModelHost {
-  /** The host's own model, where it has one by now. */
-  getAskModel?(): AskModel | undefined;
-  /** The model that settings name, which comes first. */
-  getPromptModel?(): PromptModel | undefined;
-  /** Default: 200,000 tokens a session, and 30 seconds each. */
-  getPromptBudget?(): PromptBudget | undefined;
-}
+import type { JudgeHost } from './promptModel.js';
 
 /** Hooks of a host that a model judges. What asks it is loaded with the first, as most hosts have none. */
 export class PromptHooks {
   #judge: Promise<Judge> | undefined;
 
   /** @param host without a model, each of these hooks fails */
-  constructor(private readonly host: ModelHost = {}) {}
+  constructor(private readonly host: JudgeHost = {}) {}
 
   /** Has a model judge, and writes into `run` what a command that says the same would have come to. */
   async ask(run: HookRun, stdin: Uint8Array, signal?: AbortSignal): Promise<void> {

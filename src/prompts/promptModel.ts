@@ -1,4 +1,4 @@
-import type { PromptBudget } from '../protocol/types.js';
+import type { AskModel, PromptBudget } from '../protocol/types.js';
 import { nonBlankText, objectOf, positiveCount } from '../util/checks.js';
 
 /** The model that judges where a host has none, or another one is to: of Gemini's API, or of a server that speaks it. */
@@ -8,6 +8,16 @@ export interface PromptModel {
   readonly baseUrl?: string;
   /** The variable of the host with its key. Default `GEMINI_API_KEY`. */
   readonly apiKeyEnv?: string;
+}
+
+/** Which model judges hooks of the type `prompt`, and how much it may. */
+export interface JudgeHost {
+  /** The host's own model, where it has one by now. */
+  getAskModel?(): AskModel | undefined;
+  /** The model that settings name, which comes first. */
+  getPromptModel?(): PromptModel | undefined;
+  /** Default: 200,000 tokens a session, and 30 seconds each. */
+  getPromptBudget?(): PromptBudget | undefined;
 }
 
 export const promptModel = objectOf<PromptModel>(

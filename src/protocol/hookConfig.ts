@@ -156,7 +156,8 @@ export interface HookDefinition {
 /** A hook as a host writes it in code: what starts no command has none. */
 export type WrittenHook =
   | CommandHookConfig
-  | (Omit<CommandHookConfig, 'type' | 'command'> & { readonly type: 'rule' | 'remote' | 'mcp_tool' | 'prompt';
+  | (Omit<CommandHookConfig, 'type' | 'command'> & {
+      readonly type: 'rule' | 'remote' | 'mcp_tool' | 'prompt';
     });
 
 /** Hook groups by event, as a host writes them in code. */

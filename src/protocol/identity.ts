@@ -24,7 +24,8 @@ function patternsOf({
 export function commandLine({ command, args, url, server, tool, prompt }: Written): string {
   if (args) return [command, ...args].map(quoteOddWord).join(' ');
   // The name by which models and permission rules know a tool of a server.
-  const asked = tool === undefined ? prompt?.trim().replaceAll(/\s+/gu, ' ') : `mcp__${server}__${tool}`;
+  const asked =
+    tool === undefined ? prompt?.trim().replaceAll(/\s+/gu, ' ') : `mcp__${server}__${tool}`;
   return command || (asked ?? withoutSecrets(url));
 }
 

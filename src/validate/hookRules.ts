@@ -72,7 +72,9 @@ function isEmptyList(value: unknown): boolean {
 /** Characters that make a reader see something else than what runs. */
 export function hiddenCharacters({ hooks }: Checked): Slip[] {
   return hooks.flatMap(({ file, at, hook }) =>
-    (['name', 'command', 'args', ...REMOTE_KEYS, 'server', 'tool', ...PROMPT_KEYS] as const).flatMap((key) => {
+    (
+      ['name', 'command', 'args', ...REMOTE_KEYS, 'server', 'tool', ...PROMPT_KEYS] as const
+    ).flatMap((key) => {
       const character = findControl(textOf(hook[key]));
       if (character === undefined) return [];
       const message = `contains the control character ${unicodeName(character)}, which hides text from its reader; remove it`;

@@ -46,7 +46,10 @@ export async function validateFiles(
     ? await loadExpressions().catch((error: Error) => error)
     : undefined;
   const mcpFault = hooks.some(({ hook }) => hook.type === 'mcp_tool')
-    ? await loadSdk().then(() => undefined, (error: Error) => error)
+    ? await loadSdk().then(
+        () => undefined,
+        (error: Error) => error,
+      )
     : undefined;
   const checked = { files, groups, hooks, settings, workingDir, expressions, mcpFault };
   const findings = [...problems, ...extensions.problems].map(toFinding);

@@ -59,7 +59,13 @@ it('loads nothing of a fleet, of MCP and of prompts before somebody asks a serve
   expect(texts.size).toBeGreaterThan(1);
   const all = [...texts.values()].join('\n');
   expect(all).toContain('executeToolWithHooks');
-  for (const each of ['Hookstack-Question', '@nats-io', 'prom-client', 'no responders', ...OF_HOOKS]) {
+  for (const each of [
+    'Hookstack-Question',
+    '@nats-io',
+    'prom-client',
+    'no responders',
+    ...OF_HOOKS,
+  ]) {
     expect(all.includes(each), each).toBe(false);
   }
 });

@@ -6,6 +6,13 @@ import { HookEventName, type CommandHookConfig } from '../../src/protocol/types.
 
 const { BeforeTool, AfterTool, AfterAgent, Notification } = HookEventName;
 
+function withFence(text: string, fence: string): string {
+  return text
+    .replaceAll('FENCE', fence)
+    .replace('HALF', fence.slice(0, 9))
+    .replace('REST', fence.slice(9));
+}
+
 describe('what a model answers', () => {
   it.each<[HookEventName, object, object]>([
     [BeforeTool, { decision: 'allow', reason: 'fine' }, {}],
@@ -58,11 +65,6 @@ describe('what a model answers', () => {
 
 describe('what a model is asked', () => {
   const hook = { type: 'prompt', command: '', prompt: 'Is this safe?' } as const;
-  const withFence = (text: string, fence: string) =>
-    text
-      .replaceAll('FENCE', fence)
-      .replace('HALF', fence.slice(0, 9))
-      .replace('REST', fence.slice(9));
   const ask = (input: object, settings: Partial<CommandHookConfig> = {}, fence = newFence()) =>
     writeQuestion({ ...hook, ...settings }, BeforeTool, Buffer.from(JSON.stringify(input)), fence);
 
