@@ -7,6 +7,9 @@ import { readClaudeCondition } from './claudeCondition.js';
 
 const FOREIGN_TYPES: ReadonlySet<unknown> = new Set(['http', 'agent', 'runtime']);
 
+/** Of hooks without a dialect, and of those whose agent means the same by them. */
+const ASKED_TYPES: ReadonlySet<unknown> = new Set(['mcp_tool', 'prompt']);
+
 /** Keys that change nothing here, and what happens instead. */
 const IDLE_KEYS: ReadonlyMap<string, string> = new Map([
   ['async', 'the event waits for the hook'],
@@ -74,7 +77,8 @@ function* findObjections(
   spoken: Dialect | undefined,
 ): Generator<readonly [key: string, why: string]> {
   const { type, shell, args } = raw;
-  if (FOREIGN_TYPES.has(type)) {
+  const isAskedThere = spoken?.askedTypes?.some((each) => each === type) ?? !spoken;
+  if (FOREIGN_TYPES.has(type) || (ASKED_TYPES.has(type) && !isAskedThere)) {
     yield [
       'type',
       `a hook of the type ${describe(type)} cannot run here, but only commands, servers, tools of MCP and prompts`,
