@@ -1,5 +1,4 @@
 import type { Middleware } from '../src/compose.js';
-import { askRemote } from '../src/fleet/remoteHooks.js';
 import { MAX_KEPT_ANSWER_BYTES } from '../src/process/command/limits.js';
 import { withoutHello } from '../src/process/persistent/lines.js';
 import type { PersistentHooks } from '../src/process/persistent/persistentHooks.js';
@@ -16,7 +15,7 @@ import type {
   HookExecutionResult,
 } from '../src/protocol/types.js';
 import { maskSecrets } from '../src/run/hookEnvironment.js';
-import type { HookFailure } from '../src/run/hookFailure.js';
+import { NO_GUARD, type HookFailure } from '../src/run/hookFailure.js';
 import type { HookRun } from '../src/run/hookRun.js';
 import {
   deadlineOf,
@@ -33,10 +32,11 @@ import { channels } from '../src/trace/span.js';
 import type { DebugLogger } from '../src/util/debugLogger.js';
 import { errorMessage } from '../src/util/errorMessage.js';
 import { dialect } from '../src/run/dialect.js';
+import { askHook, type Answering } from './askHook.js';
 import { ageOf, faultOfInput, readFailedRun, toResult } from './readRun.js';
 
 /** How a hook is run. */
-export interface RunOptions extends HookPlace {
+export interface RunOptions extends HookPlace, Answering {
   readonly logger: DebugLogger;
   /** How many hooks may be started ahead of their event; 0 starts each when it is needed. */
   readonly warmShells: number;
@@ -44,7 +44,6 @@ export interface RunOptions extends HookPlace {
   readonly spawner?: boolean;
   /** Keeps the processes of hooks that say `persistent`; without it, they are started for each event. */
   readonly persistent?: PersistentHooks | undefined;
-  readonly signal?: AbortSignal | undefined;
   /** What is known of the call besides what hooks of ours read. */
   readonly facts?: CallFacts | undefined;
   /** Stands next to the process of each hook: sees what it reads and how it ends, as they are. */
@@ -98,7 +97,7 @@ async function runUntraced(
     const failure = findRefusal(hook, prepared, objection && (await objection));
     if (failure) {
       // What may not be started may not go on either.
-      options.persistent?.drop(hook);
+      dropKept(hook, options);
       return toResult({ hook, event }, { read: {}, failure }, options);
     }
     if (hook.type === 'rule') return await answerByRule(hook, event, prepared, options);
@@ -110,6 +109,11 @@ async function runUntraced(
     const failure = refused(`could not be run: ${errorMessage(error)}`);
     return toResult({ hook, event }, { read: {}, failure }, options);
   }
+}
+
+function dropKept(hook: CommandHookConfig, { persistent, mcp }: RunOptions): void {
+  persistent?.drop(hook);
+  mcp?.drop(hook);
 }
 
 /** Nothing is started, and so there is nothing that could have ended badly. */
@@ -152,13 +156,19 @@ function findRefusal(
   objection: string | undefined,
 ): HookFailure | undefined {
   if (objection !== undefined) return { kind: 'untrusted', what: objection };
-  if (hook.type === 'rule') return undefined;
-  if (hook.type === 'plugin') return refused(NO_PLUGINS);
+  const refusal = hook.type === 'command' ? undefined : refusalOf(hook);
+  if (refusal || hook.type === 'rule') return refusal;
   if (hookDepth() >= MAX_HOOK_DEPTH) {
     return refused(`was not started: hooks that start agents are ${MAX_HOOK_DEPTH} deep already`);
   }
   const { stdin } = prepared;
   return stdin instanceof Error ? faultOfInput(stdin) : undefined;
+}
+
+function refusalOf({ type, onFailure }: CommandHookConfig): HookFailure | undefined {
+  if (type === 'plugin') return refused(NO_PLUGINS);
+  const isGuard = type === 'prompt' && onFailure === 'deny';
+  return isGuard ? refused(`was not asked: ${NO_GUARD}`) : undefined;
 }
 
 const NO_PLUGINS = 'has the type "plugin", which cannot be run: use "command"';
@@ -204,7 +214,7 @@ function startWithDialect(
 async function start(run: HookRun, prepared: PreparedInput, options: RunOptions): Promise<void> {
   const { hook, event, stdin } = run;
   if (stdin instanceof Error) return;
-  if (hook.type === 'remote') return askRemote(run, stdin, options);
+  if (hook.type !== 'command') return askHook(run, stdin, prepared, options);
   const command = Object.assign(startOptions(hook, prepared), {
     input: stdin,
     // An answer may hold all of the input, changed.

@@ -13,6 +13,7 @@ import {
   type ToolOutput,
 } from '../src/protocol/types.js';
 import { loadedRules, loadRules } from '../src/rules/load.js';
+import { McpHooks } from '../src/mcp/mcpHooks.js';
 import { PersistentHooks } from '../src/process/persistent/persistentHooks.js';
 import { prepareInput, type PreparedInput, type SessionFields } from '../src/run/preparedInput.js';
 import { StartAhead } from '../src/run/startAhead.js';
@@ -52,7 +53,15 @@ interface HostRunOptions extends RunOptions {
 export type RunSettings = Required<
   Omit<
     HostRunOptions,
-    'logger' | 'signal' | 'facts' | 'probe' | 'warned' | 'ahead' | 'persistent' | 'textBound'
+    | 'logger'
+    | 'signal'
+    | 'facts'
+    | 'probe'
+    | 'warned'
+    | 'ahead'
+    | 'persistent'
+    | 'mcp'
+    | 'textBound'
   >
 >;
 
@@ -75,6 +84,7 @@ export class HookRunner {
       warmShells: 0,
       warned: new Set<string>(),
       persistent: new PersistentHooks(),
+      mcp: new McpHooks(),
       ...options,
     };
     this.#options = Object.assign(given, { ahead: options.ahead ?? new StartAhead(given) });
@@ -216,6 +226,12 @@ export class HookRunner {
   forgetPrestarted(cwd: string): void {
     this.#options.ahead.forget(cwd);
     this.#options.persistent?.forget();
+    void this.endServers();
+  }
+
+  /** Ends the MCP servers that are kept. The next event that needs one starts it anew. */
+  async endServers(): Promise<void> {
+    await this.#options.mcp?.stop();
   }
 
   /** Prepares nothing any more, and lets go of what waits in a directory. */

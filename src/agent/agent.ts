@@ -10,6 +10,7 @@ import {
   SessionStartSource,
   type CallSession,
 } from '../protocol/types.js';
+import { askOf } from '../prompts/gemini.js';
 import { sessionIdOf } from '../../middleware/translator.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { notify } from '../util/notify.js';
@@ -150,6 +151,7 @@ class AgentRun {
     };
     this.#compressAtTokens = options.compressAtTokens ?? 700_000;
     this.#hooks = new AgentHooks(config, (event) => this.#tell(event), session);
+    config.offerModel(askOf(models, model));
     this.#chat = new GeminiChat({ config, models, model, generationConfig });
     this.#scheduler = new CoreToolScheduler({
       config,

@@ -22,7 +22,14 @@ import { fireHook, hasGuards, mayBeRead, skipIdle } from '../hooks/fireHook.js';
 import type { HookGate, HookHost } from '../hooks/host.js';
 import { HookSystem } from '../hooks/hookSystem.js';
 import { ConsentGate } from '../trust/consentGate.js';
-import { HookEventName, type CommandHookConfig, type WrittenHooks } from '../protocol/types.js';
+import type { PromptModel } from '../prompts/promptModel.js';
+import {
+  HookEventName,
+  type AskModel,
+  type CommandHookConfig,
+  type PromptBudget,
+  type WrittenHooks,
+} from '../protocol/types.js';
 import type { HookConsent } from '../trust/consent.js';
 import { openConsent } from '../trust/openConsent.js';
 import {
@@ -51,6 +58,7 @@ export class Config implements HookHost {
   #sessionId: string | undefined;
   #transcriptPath: string | undefined;
   #hookSystem: HookSystem | undefined;
+  #offeredModel: AskModel | undefined;
   readonly #registrations: { [S in StackName]: Registration<S>[] } = {
     tool: [],
     model: [],
@@ -285,6 +293,28 @@ export class Config implements HookHost {
     } catch {
       return { max };
     }
+  }
+
+  /**
+   * Has the host's model judge hooks of the type `prompt`, unless the options name one. `runAgent` does so with its own.
+   */
+  offerModel(askModel: AskModel): void {
+    this.#offeredModel = askModel;
+  }
+
+  /** The host's model for hooks of the type `prompt`, where it has one. */
+  getAskModel(): AskModel | undefined {
+    return this.#options.askModel ?? this.#offeredModel;
+  }
+
+  /** The model that settings name for those hooks, which comes first. */
+  getPromptModel(): PromptModel | undefined {
+    return this.#options.promptModel;
+  }
+
+  /** What those hooks may use. Default: 200,000 tokens a session, and 30 seconds each. */
+  getPromptBudget(): PromptBudget | undefined {
+    return this.#options.promptBudget;
   }
 
   /** Default `stream`. */

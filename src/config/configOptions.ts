@@ -2,7 +2,8 @@ import type { MessageBus } from '../confirmation-bus/types.js';
 import { requireWholeHooks } from '../hooks/givenHooks.js';
 import { approvalSettings, type ApprovalSettings, type Approver } from '../protocol/approval.js';
 import type { Extension } from '../hooks/entry.js';
-import type { HookDefinitions, WrittenHooks } from '../protocol/types.js';
+import { promptBudget, promptModel, type PromptModel } from '../prompts/promptModel.js';
+import type { AskModel, HookDefinitions, PromptBudget, WrittenHooks } from '../protocol/types.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import type { HookConsent } from '../trust/consent.js';
 import { flag, listOfText, oneOf, positiveCount, type AnyCheck } from '../util/checks.js';
@@ -42,6 +43,10 @@ export interface ConfigOptions {
    * whose model can read such a file, says so.
    */
   readonly longHookTexts?: 'cut' | 'file' | 'stay';
+  /** The host's model, which judges hooks of the type `prompt` where `promptModel` names none. */
+  readonly askModel?: AskModel;
+  readonly promptModel?: PromptModel;
+  readonly promptBudget?: PromptBudget;
   /**
    * Whether processes of hooks that say `persistent` stay for the events to come. Default true; a host that fires a single
    * event says `false`, and starts them as all others.
@@ -78,6 +83,9 @@ const OPTIONS: Readonly<Record<keyof Required<ConfigOptions & Settings>, true | 
   maxHookText: positiveCount,
   longHookTexts: oneOf('cut', 'file', 'stay'),
   keepHooks: flag,
+  askModel: true,
+  promptModel,
+  promptBudget,
   messageBus: true,
   approver: true,
   approvals: true,
@@ -127,7 +135,8 @@ export function tokenVariablesOf({
   hooks,
   extensions = [],
   fleet,
-}: Pick<ConfigOptions, 'hooks' | 'extensions'> &
+  promptModel: { apiKeyEnv } = { model: '' },
+}: Pick<ConfigOptions, 'hooks' | 'extensions' | 'promptModel'> &
   Pick<Partial<Settings>, 'fleet'>): readonly string[] {
   const definitions: readonly (WrittenHooks | undefined)[] = [hooks, ...extensions.map(hooksOf)];
   const groups = definitions
@@ -135,7 +144,9 @@ export function tokenVariablesOf({
     .flat()
     .filter((group) => group?.origin?.scope !== 'project');
   const all = [...groups.flatMap((group) => group?.hooks ?? []), fleet];
-  const named = all.map((each) => each?.tokenVariable).filter((name) => typeof name === 'string');
+  const named = [...all.map((each) => each?.tokenVariable), apiKeyEnv].filter(
+    (name) => typeof name === 'string',
+  );
   return named.filter((name) => /^\w+$/u.test(name));
 }
 

@@ -222,6 +222,7 @@ export const claude: Dialect = {
   missingVariables: ['CLAUDE_PLUGIN_ROOT', 'CLAUDE_PLUGIN_DATA'],
   guardWord: 'block',
   hasHttpHooks: true,
+  askedTypes: ['mcp_tool', 'prompt'],
   hasConditions: true,
   denies: (exitCode) => exitCode === 2,
   readsStderr: false,

@@ -24,6 +24,7 @@ export const common = {
   environment: () => ({}),
   missingVariables: [],
   hasHttpHooks: false,
+  askedTypes: [],
   plainText: { otherwise: 'nothing' },
   unsupported: {},
   defaultTimeoutMs: { otherwise: 60_000 },

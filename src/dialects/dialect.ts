@@ -278,6 +278,8 @@ export interface Dialect {
   readonly guardWord?: string;
   /** Whether it has hooks of `type: "http"`, which are remote hooks here. */
   readonly hasHttpHooks?: boolean;
+  /** Which of its other types of hooks mean here what they mean there. */
+  readonly askedTypes?: readonly ('mcp_tool' | 'prompt')[];
   /** Whether its hooks may have an `if`, a permission rule as our `when`, which runs them where it cannot be told as well. */
   readonly hasConditions?: boolean;
   /** Whether an exit code denies. Above 2 it does so only with a text. */

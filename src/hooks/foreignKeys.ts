@@ -5,13 +5,10 @@ import { dialects } from '../dialects/dialects.js';
 import { fromHttpHook } from '../fleet/httpHook.js';
 import { readClaudeCondition } from './claudeCondition.js';
 
-const FOREIGN_TYPES: ReadonlySet<unknown> = new Set([
-  'http',
-  'mcp_tool',
-  'prompt',
-  'agent',
-  'runtime',
-]);
+const FOREIGN_TYPES: ReadonlySet<unknown> = new Set(['http', 'agent', 'runtime']);
+
+/** Of hooks without a dialect, and of those whose agent means the same by them. */
+const ASKED_TYPES: ReadonlySet<unknown> = new Set(['mcp_tool', 'prompt']);
 
 /** Keys that change nothing here, and what happens instead. */
 const IDLE_KEYS: ReadonlyMap<string, string> = new Map([
@@ -80,10 +77,11 @@ function* findObjections(
   spoken: Dialect | undefined,
 ): Generator<readonly [key: string, why: string]> {
   const { type, shell, args } = raw;
-  if (FOREIGN_TYPES.has(type)) {
+  const isAskedThere = spoken?.askedTypes?.some((each) => each === type) ?? !spoken;
+  if (FOREIGN_TYPES.has(type) || (ASKED_TYPES.has(type) && !isAskedThere)) {
     yield [
       'type',
-      `a hook of the type ${describe(type)} cannot run here, but only commands and remote hooks`,
+      `a hook of the type ${describe(type)} cannot run here, but only commands, servers, tools of MCP and prompts`,
     ];
     return;
   }

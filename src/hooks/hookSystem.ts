@@ -5,6 +5,7 @@ import { sessionIdOf } from '../../middleware/translator.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
 import type { HookRegistryEntry } from './entry.js';
 import { closeIdleConnections } from '../fleet/remoteHooks.js';
+import { PromptHooks } from '../prompts/promptHooks.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import { HookSystemNotInitializedError } from './errors.js';
 import { engineOf, setEngine } from './fireHook.js';
@@ -39,12 +40,13 @@ export class HookSystem {
       maxParallelHooks: host.getMaxParallelHooks(),
       warmShells: host.getWarmShells(),
       spawner: host.usesSpawner?.() ?? false,
+      prompts: new PromptHooks(host),
       findObjection: registry.findObjection.bind(registry),
       enforceConsent: registry.enforceConsent.bind(registry),
     };
     this.#hooks = new HookRunner(this.logger.extend('runner'), {
       ...settings,
-      ...(host.keepsHooks?.() === false && { persistent: undefined }),
+      ...(host.keepsHooks?.() === false && { persistent: undefined, mcp: undefined }),
     });
     this.#eventHandler = new HookEventHandler(
       host,
@@ -158,11 +160,15 @@ export class HookSystem {
   }
 
   /**
-   * Stops answering requests on the message bus, and ends what was started ahead in the project's directory.
+   * Stops answering requests on the message bus, and ends what was started ahead in the project's directory, and MCP servers.
    * Safe while hooks run, and more than once.
    */
   async dispose(): Promise<void> {
     this.#hooks.stopPreparing(this.host.getWorkingDir());
-    await Promise.all([this.#eventHandler.dispose(), closeIdleConnections()]);
+    await Promise.all([
+      this.#eventHandler.dispose(),
+      closeIdleConnections(),
+      this.#hooks.endServers(),
+    ]);
   }
 }

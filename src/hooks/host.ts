@@ -1,13 +1,14 @@
 import type { SessionTextBound } from '../../middleware/runHook.js';
 import type { SessionFacts } from '../../middleware/translator.js';
 import type { Extension, HookRegistryEntry } from './entry.js';
+import type { JudgeHost } from '../prompts/promptModel.js';
 import type { CommandHookConfig, WrittenHooks } from '../protocol/types.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import type { Registration } from '../stack.js';
 import type { DebugLogger } from '../util/debugLogger.js';
 
 /** All that the hook system asks of its host. `Config` is one. */
-export interface HookHost extends SessionFacts {
+export interface HookHost extends SessionFacts, JudgeHost {
   /** Whether hooks run at all. */
   getEnableHooks(): boolean;
   getHooks(): WrittenHooks;

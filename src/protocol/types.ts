@@ -5,6 +5,8 @@ import type { HookEventName } from './names.js';
 
 export * from './names.js';
 export type * from './hookConfig.js';
+export type * from './mcpServer.js';
+export type * from './modelQuestion.js';
 export type { CallSession, HookInput } from './hookInput.js';
 export type { ModelFault } from './modelFault.js';
 export type { BatchedCall } from './toolBatch.js';

@@ -25,7 +25,8 @@ export async function dialect(run: HookRun, next: () => Promise<void>): Promise<
   run.stdin = clash ?? writeInput(() => theirInput(spoken, event, hook.moment, input, facts));
   await next();
   const said = run.said ?? run.outcome;
-  if (said) run.said = fromDialectAnswer(spoken, run, said);
+  // A model is asked in our own words.
+  if (said && hook.type !== 'prompt') run.said = fromDialectAnswer(spoken, run, said);
 }
 
 /**

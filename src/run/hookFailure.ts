@@ -37,6 +37,10 @@ export interface HookFailure {
   readonly advice?: string;
 }
 
+/** Why a hook of the type `prompt` is refused where it is to be a guard. */
+export const NO_GUARD =
+  'a model\'s judgement is no guard, as what it reads may talk it into anything: remove "onFailure": "deny", or use a command or a rule';
+
 /**
  * What went wrong with a command, if anything did. A block by exit code 2 is what it was started for.
  *

@@ -134,7 +134,7 @@ describe('migrate', () => {
 
   it('says of a hook that is asked over HTTP on another machine that it never is', async () => {
     const hooks = [
-      { type: 'prompt' },
+      { type: 'agent' },
       { type: 'http', url: 'http://127.0.0.1:8787/v1/claude' },
       { type: 'http', url: 'http://policy.example/v1/claude' },
     ];
@@ -172,7 +172,7 @@ describe('migrate', () => {
     "SubagentStop": [{ "hooks": [{ "type": "command", "command": "a" }] }],
     "PreToolUse": [
       { "hooks": [
-        { "type": "prompt", "prompt": "Fine?" },
+        { "type": "agent", "prompt": "Fine?" },
         { "type": "command", "command": "b", "if": "Agent(Explore)" },
         { "type": "command", "command": "c", "async": true },
         { "type": "command" }
@@ -206,7 +206,7 @@ describe('migrate', () => {
 
     const { stdout } = await cli.run(['migrate', '--from', 'claude']);
     expect(stdout).toContain(
-      `${file}:8:11: hooks.PreToolUse[0].hooks[0].type: the hook is left out: a hook of the type 'prompt'`,
+      `${file}:8:11: hooks.PreToolUse[0].hooks[0].type: the hook is left out: a hook of the type 'agent'`,
     );
   });
 
@@ -333,8 +333,8 @@ describe('migrate', () => {
       env: { A: '1' },
       theme: 'dark',
       hooks: {
-        PreToolUse: [{ hooks: [{ type: 'prompt', prompt: 'Fine?' }, guard] }],
-        PostToolUse: [{ hooks: [{ type: 'prompt', prompt: 'Fine?' }] }],
+        PreToolUse: [{ hooks: [{ type: 'agent', prompt: 'Fine?' }, guard] }],
+        PostToolUse: [{ hooks: [{ type: 'agent', prompt: 'Fine?' }] }],
       },
     });
     const args = ['migrate', '--from', 'claude'];

@@ -97,7 +97,7 @@ describe('what an editor offers for a hook', () => {
   it('begins with the type that can run, and its command', () => {
     expect(Object.keys(properties).slice(0, 2)).toEqual(['type', 'command']);
     expect(properties['type']).toMatchObject({
-      enum: ['command', 'rule', 'remote', 'plugin'],
+      enum: ['command', 'rule', 'remote', 'mcp_tool', 'prompt', 'plugin'],
       default: 'command',
     });
     expect(condition).toEqual({ properties: { type: { const: 'command' } } });

@@ -193,7 +193,8 @@ function carryGroup(
   const named = ourEventName(dialects[dialect], key);
   const canBlock = named !== undefined && events[named].canBlock;
   for (const { path, message, kind } of parsed.problems) {
-    report(path.slice(2), message, canBlock && kind === 'unsupported' ? 'lost' : 'changed');
+    const isLost = canBlock && (kind === 'unsupported' || kind === 'not-askable');
+    report(path.slice(2), message, isLost ? 'lost' : 'changed');
   }
   const hooks: unknown = isRecord(raw) ? raw['hooks'] : undefined;
   if (Array.isArray(hooks) && hooks.length === 0) report(['hooks'], EMPTY);

@@ -1,6 +1,7 @@
 import type { JsonEdit } from '../shared/editJson.js';
 import { editSettings, planSettings } from '../shared/editSettings.js';
 import { settingsFileIn } from '../../config/settings/settingsPlaces.js';
+import { isAsked } from '../../protocol/identity.js';
 import type { DialectName, CommandHookConfig, HookDefinition } from '../../protocol/types.js';
 import { mayBlock } from './carryOver.js';
 import { HookNames } from './hookNames.js';
@@ -171,7 +172,7 @@ function keyOf(
     event,
     dialect,
     matcher,
-    type === 'remote' ? commandKey(hook) : command,
+    isAsked({ type }) ? commandKey(hook) : command,
     args,
     roots?.filter((root) => root !== undefined),
   ]);

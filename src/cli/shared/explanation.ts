@@ -14,7 +14,7 @@ import type { HookRegistryEntry } from '../../hooks/entry.js';
 import { environmentOf } from '../../process/command/runningCommand.js';
 import { DEFAULT_APPROVAL_TIMEOUT_MS } from '../../protocol/approval.js';
 import { events, isConditional, isOfTool } from '../../protocol/events.js';
-import { commandLine, hookIdentity } from '../../protocol/identity.js';
+import { commandLine, hookIdentity, isAsked } from '../../protocol/identity.js';
 import { makeCall } from '../../rules/call.js';
 import { loadedRules } from '../../rules/load.js';
 import type { Call } from '../../rules/types.js';
@@ -201,23 +201,23 @@ function explainHook(
     directory: workingDir,
     env: environment,
   });
-  const isRemote = entry.config.type === 'remote';
+  const asks = isAsked(entry.config);
   const isRule = entry.config.type === 'rule';
   return {
     ...columns,
     /** While hooks are on. */
     runs: reason === null,
     reason,
-    /** What the shell is given, the words of a program, or the server that is asked. */
+    /** What the shell is given, the words of a program, or what is asked. */
     resolvedCommand: isRule
       ? hookIdentity(entry.config)
-      : commandLine(isRemote ? entry.config : started),
+      : commandLine(asks ? entry.config : started),
     /** Also `deny` for one that runs in the place of a guard. */
     onFailure: isGuard ? 'deny' : (entry.config.onFailure ?? 'allow'),
     /** Whether it is started before its event comes. */
     prestart: entry.config.prestart ?? false,
     /** Besides those of all hooks. */
-    environment: isRemote || isRule ? [] : Object.keys(extraEnv ?? {}).toSorted(),
+    environment: asks || isRule ? [] : Object.keys(extraEnv ?? {}).toSorted(),
   };
 }
 

@@ -29,9 +29,7 @@ export interface TraceCount {
 const COLUMNS = {
   event: column(({ entry }) => entry.eventName),
   hook: column(({ entry }) => hookIdentity(entry.config)),
-  command: column(({ entry: { config } }) =>
-    config.url === undefined ? config.command : commandLine(config),
-  ),
+  command: column(({ entry: { config } }) => config.command || commandLine(config)),
   args: column(({ entry }) => entry.config.args ?? null),
   source: column(({ entry }) => entry.origin?.scope ?? entry.source),
   file: column(({ entry }) => entry.origin?.file ?? null),

@@ -2,9 +2,12 @@ import { keysOf, type FieldTable, type JsonSchema } from '../../../src/util/chec
 import {
   COMMAND_FIELDS,
   FILE_GROUP_FIELDS,
+  MCP_TOOL_FIELDS,
+  PROMPT_FIELDS,
   REMOTE_FIELDS,
   RULE_FIELDS,
 } from '../../../src/hooks/hookFields.js';
+import { mcpServer } from '../../../src/hooks/mcpServers.js';
 import { SCALAR_FIELDS } from '../../../src/config/settings/settingsKeys.js';
 import { DIALECT_NAMES, HookEventName } from '../../../src/protocol/types.js';
 import { dialects } from '../../../src/dialects/dialects.js';
@@ -19,6 +22,11 @@ export function settingsSchema(): JsonSchema {
     properties: {
       $schema: { type: 'string', description: 'The JSON Schema of this file, for editors.' },
       ...propertiesOf(SCALAR_FIELDS, settingsDescriptions),
+      mcpServers: {
+        description: 'Servers for hooks of the type "mcp_tool" of this file, by name.',
+        type: 'object',
+        additionalProperties: mcpServer.schema,
+      },
       hooks: {
         description: 'Groups of hooks, by event.',
         type: 'object',
@@ -84,7 +92,7 @@ function groupSchema(): JsonSchema {
 
 function hookSchema(): JsonSchema {
   const { type, command, ...others } = propertiesOf(COMMAND_FIELDS, hookDescriptions);
-  const described = [REMOTE_FIELDS, RULE_FIELDS].map((table) =>
+  const described = [REMOTE_FIELDS, RULE_FIELDS, MCP_TOOL_FIELDS, PROMPT_FIELDS].map((table) =>
     Object.entries(propertiesOf(table, hookDescriptions)),
   );
   const ofOthers = described.flat().filter(([key]) => !(key in COMMAND_FIELDS));
@@ -99,8 +107,15 @@ function hookSchema(): JsonSchema {
     },
     else: otherwise,
   });
+  const kinds: readonly (readonly [string, typeof COMMAND_FIELDS])[] = [
+    ['command', COMMAND_FIELDS],
+    ['remote', REMOTE_FIELDS],
+    ['rule', RULE_FIELDS],
+    ['mcp_tool', MCP_TOOL_FIELDS],
+    ['prompt', PROMPT_FIELDS],
+  ];
   // A plugin needs no command.
-  const otherwise = { properties: only(COMMAND_FIELDS) };
+  const otherwise: JsonSchema = { properties: only(COMMAND_FIELDS) };
   return {
     type: 'object',
     // In the order and with the values that an editor is to offer first.
@@ -113,11 +128,7 @@ function hookSchema(): JsonSchema {
     default: { type: 'command', command: '' },
     required: ['type'],
     // Editors offer first what stands in `if`.
-    ...branch(
-      'command',
-      COMMAND_FIELDS,
-      branch('remote', REMOTE_FIELDS, branch('rule', RULE_FIELDS, otherwise)),
-    ),
+    ...kinds.reduceRight((rest, [name, table]) => branch(name, table, rest), otherwise),
     additionalProperties: false,
   };
 }
