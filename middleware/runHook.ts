@@ -145,6 +145,7 @@ function findRefusal(
   if (objection !== undefined) return { kind: 'untrusted', what: objection };
   if (hook.type === 'rule') return undefined;
   if (hook.type === 'plugin') return refused(NO_PLUGINS);
+  if (hook.onFailure === 'deny' && (hook.async || hook.asyncRewake)) return refused(ASYNC_GUARD);
   if (hookDepth() >= MAX_HOOK_DEPTH) {
     return refused(`was not started: hooks that start agents are ${MAX_HOOK_DEPTH} deep already`);
   }
@@ -153,6 +154,8 @@ function findRefusal(
 }
 
 const NO_PLUGINS = 'has the type "plugin", which cannot be run: use "command"';
+
+const ASYNC_GUARD = 'is a guard, and "async", so that nobody would wait for it: remove "async"';
 
 function refused(what: string): HookFailure {
   return { kind: 'refused', what };

@@ -162,6 +162,7 @@ class AgentRun {
       throw new AgentError(message, this.#result(), { cause: error });
     } finally {
       await this.#hooks.fire(HookEventName.SessionEnd, { reason: SessionEndReason.Exit });
+      await this.#hooks.end();
       this.#transcript?.close();
     }
     return this.#result();
@@ -187,7 +188,13 @@ class AgentRun {
       const payload = { prompt, promptResponse: this.#answer, stopHookActive: retries > 0 };
       const { stopped, objection, ...after } = await this.#hooks.fire(AfterAgent, payload, signal);
       this.#stopped = stopped;
-      if (stopped || !objection) return;
+      if (stopped) return;
+      if (!objection) {
+        const woken = retries < maxStopHookRetries ? await this.#hooks.untilWoken(signal) : [];
+        if (woken.length === 0) return;
+        message = notes = [...woken, ...after.notes];
+        continue;
+      }
       if (retries >= maxStopHookRetries) {
         const reason = `Blocked, and maxStopHookRetries (${maxStopHookRetries}) is used up: ${objection.reason}`;
         this.#stopped = { ...objection, reason };

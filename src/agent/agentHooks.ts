@@ -9,6 +9,7 @@ import { hookIdentity } from '../protocol/identity.js';
 import { HookEventName, type HookExecutionResult, type HookPayload } from '../protocol/types.js';
 import { isRecord } from '../util/records.js';
 import { describeHook, type AgentEvent, type HookRecord } from './agentEvents.js';
+import { notesOf } from '../protocol/lateAnswer.js';
 import { asHookContext, asSystemNote } from '../protocol/llmContent.js';
 
 interface AgentVerdict {
@@ -67,6 +68,23 @@ export class AgentHooks {
       objection: objection === undefined ? null : { ...by, reason: objection },
       notes: notes.filter((note): note is string => Boolean(note)),
     };
+  }
+
+  /**
+   * Waits for async hooks that may send an agent back to work that has finished.
+   *
+   * @returns what the model is to read then
+   * @throws the reason of `signal`, when that aborted meanwhile
+   */
+  async untilWoken(signal?: AbortSignal): Promise<readonly string[]> {
+    const woken = (await this.config.getHookSystem()?.untilWoken(signal)) ?? [];
+    signal?.throwIfAborted();
+    return woken.flatMap(notesOf);
+  }
+
+  /** Waits until no async hook is left, once the session has ended. */
+  async end(): Promise<void> {
+    await this.config.getHookSystem()?.endSession();
   }
 
   /** @returns why not, where a person was to be asked before the agent begins, and did not allow it */

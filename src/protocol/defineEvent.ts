@@ -50,6 +50,8 @@ export interface EventRow<Table, Facts, Answers, Payload, Input> {
   readonly subjects?: readonly string[];
   /** Whether a block prevents the operation. Elsewhere, as by default, it is reported and has no such effect. */
   readonly canBlock?: boolean;
+  /** Whether nobody has to wait for its hooks, so that they may be `async`. Default false. */
+  readonly canBeAsync?: boolean;
   /** Whether hooks may have a person asked. */
   readonly canAsk?: boolean;
   /** Where there is something to withhold once a guard has failed: how a text takes its place. */

@@ -13,7 +13,7 @@ const keys = new WeakMap<object, string>();
 
 /**
  * The same text for hooks that would start the same, or ask the same server in the same name: by the words of the command, the hook's own variables, its
- * dialect and moment, its conditions, and its extension's folder where the command refers to it. `undefined` for a hook that
+ * dialect and moment, its conditions, whether it is waited for, and its extension's folder where the command refers to it. `undefined` for a hook that
  * starts nothing.
  */
 export function commandKey(hook: Started): string | undefined {
@@ -21,6 +21,7 @@ export function commandKey(hook: Started): string | undefined {
   const known = keys.get(hook);
   if (known !== undefined) return known;
   const { command, args = [], env = {}, dialect, moment, when, groupWhen } = hook;
+  const isAsync = hook.async === true || hook.asyncRewake === true;
   const isRemote = hook.type === 'remote';
   const said = isRemote ? REMOTE_KEYS.map((name) => hook[name]) : [command, ...args];
   const variables = Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -29,7 +30,7 @@ export function commandKey(hook: Started): string | undefined {
     (each) => typeof each === 'string' && EXTENSION_REFERENCE.test(each),
   );
   const folder = refersToFolder ? hook.extensionPath : undefined;
-  const key = JSON.stringify([...started, dialect, moment, folder, when, groupWhen]);
+  const key = JSON.stringify([...started, dialect, moment, folder, when, groupWhen, isAsync]);
   keys.set(hook, key);
   return key;
 }
@@ -57,6 +58,8 @@ type Started = Pick<
   | 'extensionPath'
   | 'when'
   | 'groupWhen'
+  | 'async'
+  | 'asyncRewake'
   | (typeof REMOTE_KEYS)[number]
 >;
 

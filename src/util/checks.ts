@@ -56,7 +56,7 @@ export function fieldsOf(check: AnyCheck): Readonly<Record<string, AnyCheck>> | 
  * Kinds of problem. A `value` of a wrong shape and an `unknown-event` are ignored, and so are an `unknown-key` and a
  * `misplaced-key`, which are rather a slip; an `unlikely-value` counts, and one with `no-effect` has none here. What is
  * `unsupported` would make a hook do something else than was meant, and so the hook is left out. A matcher that is
- * `matcher-invalid` is kept.
+ * `matcher-invalid` is kept, and so is a guard that is `guard-unusable`, which denies what it guards.
  */
 export type ProblemKind =
   | 'value'
@@ -67,7 +67,8 @@ export type ProblemKind =
   | 'repeated-key'
   | 'unlikely-value'
   | 'no-effect'
-  | 'matcher-invalid';
+  | 'matcher-invalid'
+  | 'guard-unusable';
 
 /** A message, or what makes it, where that takes long and nobody may want it. */
 export type Message = string | (() => string);

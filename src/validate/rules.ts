@@ -50,6 +50,7 @@ export const loaderSeverities = {
   'unlikely-value': 'warning',
   'no-effect': 'warning',
   'matcher-invalid': 'error',
+  'guard-unusable': 'error',
   untrusted: 'warning',
 } as const;
 

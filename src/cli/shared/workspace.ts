@@ -53,6 +53,8 @@ interface WorkspaceNeeds {
   readonly needsAllFiles?: boolean;
   /** No more than one event comes. Default false. */
   readonly firesOnce?: boolean;
+  /** What becomes of async hooks. Default: they are started, and where no more than one event comes, waited for. */
+  readonly asyncHooks?: ConfigOptions['asyncHooks'];
   /** Default: makes a new one. */
   readonly makeConfig?: (options: ConfigOptions) => Config;
   /** Gives what was read of the project's files, where that need not be read anew. Default: reads. */
@@ -124,6 +126,7 @@ export async function openWorkspace(
       // No next event, so nothing to keep ready.
       ...(firesOnce && { hooksRunner: { warmShells: 0, spawner: false } }),
       keepHooks: !startsEachHook,
+      asyncHooks: needs.asyncHooks ?? (firesOnce ? 'wait' : 'start'),
       debugLogger: needs.logger ?? new CliLogger('llxprt:core:hooks'),
     });
   const config = makeConfig(approver);

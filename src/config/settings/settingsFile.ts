@@ -120,6 +120,7 @@ const GRAVE: ReadonlySet<FileProblem['kind']> = new Set([
   'unsupported',
   'unknown-event',
   'matcher-invalid',
+  'guard-unusable',
 ]);
 
 /** Why a file with too many hooks is refused; `undefined` for one with fewer. */

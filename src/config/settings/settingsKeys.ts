@@ -28,6 +28,8 @@ export interface Settings {
   readonly hookEnvironment?: HookEnvironmentPolicy;
   /** Hook processes that may run at a time for one event. */
   readonly maxParallelHooks?: number;
+  /** Async hooks that may run at a time. */
+  readonly maxAsyncHooks?: number;
   /** How hooks are started. */
   readonly hooksRunner?: HooksRunnerSettings;
   /** What becomes of hooks' questions to a person. */
@@ -65,6 +67,7 @@ export const SCALAR_FIELDS: FieldTable<Partial<Scalars>> = {
     ),
   },
   maxParallelHooks: { struct: positiveCount },
+  maxAsyncHooks: { struct: positiveCount },
   approvals: {
     struct: approvalSettings,
     advise: ({ timeout }) =>
