@@ -19,7 +19,7 @@ function setUp(hooks: HookDefinitions, options: ConfigOptions = {}) {
   const config = new Config({
     enableHooks: true,
     hooks,
-    workingDir: temp.dir,
+    workingDir: temp.path,
     debugLogger: logger,
     sessionId: 's',
     ...options,
@@ -51,7 +51,7 @@ async function askModel(config: Config, fails = false): Promise<string> {
   return read;
 }
 
-const file = (name: string) => join(temp.dir, name);
+const file = (name: string) => join(temp.path, name);
 
 /** A hook that says something once there is a file. */
 function waitingFor(name: string, output: object, settings = {}) {
