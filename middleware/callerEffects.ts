@@ -27,10 +27,12 @@ import {
   readToolSelection,
   type AfterModelHookResult,
 } from './modelResults.js';
+import { notesOf, type LateAnswer } from '../src/protocol/lateAnswer.js';
 import { withinTools } from '../src/protocol/allowedTools.js';
 import { collectResponse } from '../src/protocol/response.js';
 import {
   HookEventName,
+  type CallSession,
   type HookOutput,
   type HookPayload,
   type ToolOutput,
@@ -246,6 +248,10 @@ export interface ModelHost {
   mayBeRead(event: HookEventName): boolean;
   /** Whether the answer is shown once AfterModel hooks have seen all of it, and not as it comes. */
   holdsAnswers(): boolean;
+  /** What async hooks of a session have said, which the model has not read yet. */
+  takeLate?(session: CallSession | undefined): readonly LateAnswer[];
+  /** Gives it back, as the model was not asked. */
+  giveBackLate?(session: CallSession | undefined, answers: readonly LateAnswer[]): void;
   readonly askPerson: AskPerson;
   getDebugLogger(): DebugLogger;
 }
@@ -255,6 +261,12 @@ export function modelStages(fire: FireHook, host: ModelHost) {
   /** Outermost stage: BeforeToolSelection hooks may restrict the tools, or stop the agent. */
   async function beforeToolSelection(call: ModelCall, next: Next): Promise<void> {
     if (isRefused(call)) return;
+    const late = host.takeLate?.(call.session) ?? [];
+    if (late.length > 0) return withLate(call, host, late, () => selectTools(call, next));
+    await selectTools(call, next);
+  }
+
+  async function selectTools(call: ModelCall, next: Next): Promise<void> {
     const firing = fire(HookEventName.BeforeToolSelection, { llmRequest: call.request }, call);
     if (firing) select(call, await firing);
     if (!isRefused(call)) await next();
@@ -369,6 +381,21 @@ function addNote(call: ModelCall, { systemMessage }: ProcessedHookResult): void 
   const note = asSystemNote(systemMessage);
   if (isRefused(call)) call.contextForModel.push(note);
   else call.request = withMessage(call.request, note);
+}
+
+/** Before hooks look at the request, as they are to see what the model will read. What it has not read stays. */
+async function withLate(
+  call: ModelCall,
+  host: ModelHost,
+  answers: readonly LateAnswer[],
+  goOn: () => Promise<void>,
+): Promise<void> {
+  call.request = withMessage(call.request, answers.flatMap(notesOf).join('\n\n'));
+  try {
+    await goOn();
+  } finally {
+    if (!call.stream || call.synthetic) host.giveBackLate?.(call.session, answers);
+  }
 }
 
 /** Whether hooks have answered for the request as it is, as far as they were asked. */

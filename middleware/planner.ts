@@ -14,6 +14,7 @@ import {
   events,
   type EventDefinition,
   failsClosed,
+  isAsync,
   isConditional,
 } from '../src/protocol/events.js';
 import { theirToolNames } from '../src/dialects/translate.js';
@@ -133,6 +134,8 @@ export class HookPlanner implements Planner {
   constructor(
     private readonly registry: PlannedHooks,
     logger = new DebugLogger('llxprt:core:hooks:planner'),
+    /** Whether hooks that are waited for are left out. */
+    private readonly isAsyncOnly = false,
   ) {
     this.#logger = DebugLogger.safe(logger);
   }
@@ -158,7 +161,8 @@ export class HookPlanner implements Planner {
 
   #make(event: HookEventName, context: PlanContext, when: string, key: string) {
     const { plans } = this.registry.known;
-    const plan = createExecutionPlan(this.registry, this.#logger, event, context);
+    const all = createExecutionPlan(this.registry, this.#logger, event, context);
+    const plan = all && this.isAsyncOnly ? { ...all, hookConfigs: [] } : all;
     const made = plans.get(when) ?? new Map<string, HookExecutionPlan | null>();
     cacheUpTo(made, key, plan);
     plans.set(when, made);
@@ -192,9 +196,12 @@ export function createExecutionPlan(
     .filter((entry) => matcherLetsRun(registry, entry, context, logger, budget));
   const entries = withoutDuplicates(registry, matching);
   if (entries.length === 0) return null;
+  const hooks = entries.map((entry) => entry.config);
+  const background = hooks.filter((hook) => isAsync(hook, event));
   return {
     eventName: event,
-    hookConfigs: entries.map((entry) => entry.config),
+    hookConfigs: hooks.filter((hook) => !background.includes(hook)),
+    ...(background.length > 0 && { background }),
     // What one takes out of a text must not be back in what another made of the same text.
     sequential: entries.some(({ sequential, config }) => sequential === true || !!config.redact),
     ...(entries.every(({ config }) => isConditional(config)) && { isConditional: true }),
@@ -208,8 +215,8 @@ export function createExecutionPlan(
 export function withConditions(plan: HookExecutionPlan, call: Call): HookExecutionPlan | null {
   const rules = loadedRules();
   if (!rules) return plan;
-  const { eventName, hookConfigs } = plan;
-  return hookConfigs.some((hook) => rules.findMatch(hook, eventName, call)) ? plan : null;
+  const { eventName, hookConfigs, background = [] } = plan;
+  return [...hookConfigs, ...background].some((hook) => rules.findMatch(hook, eventName, call)) ? plan : null;
 }
 
 /** Runs each command once; a guard among the duplicates makes the one that runs a guard. */

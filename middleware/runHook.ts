@@ -156,7 +156,7 @@ function findRefusal(
   objection: string | undefined,
 ): HookFailure | undefined {
   if (objection !== undefined) return { kind: 'untrusted', what: objection };
-  const refusal = hook.type === 'command' ? undefined : refusalOf(hook);
+  const refusal = refusalOf(hook);
   if (refusal || hook.type === 'rule') return refusal;
   if (hookDepth() >= MAX_HOOK_DEPTH) {
     return refused(`was not started: hooks that start agents are ${MAX_HOOK_DEPTH} deep already`);
@@ -165,13 +165,16 @@ function findRefusal(
   return stdin instanceof Error ? faultOfInput(stdin) : undefined;
 }
 
-function refusalOf({ type, onFailure }: CommandHookConfig): HookFailure | undefined {
-  if (type === 'plugin') return refused(NO_PLUGINS);
-  const isGuard = type === 'prompt' && onFailure === 'deny';
-  return isGuard ? refused(`was not asked: ${NO_GUARD}`) : undefined;
+function refusalOf(hook: CommandHookConfig): HookFailure | undefined {
+  if (hook.type === 'plugin') return refused(NO_PLUGINS);
+  if (hook.onFailure !== 'deny') return undefined;
+  if (hook.type === 'prompt') return refused(`was not asked: ${NO_GUARD}`);
+  return hook.async || hook.asyncRewake ? refused(ASYNC_GUARD) : undefined;
 }
 
 const NO_PLUGINS = 'has the type "plugin", which cannot be run: use "command"';
+
+const ASYNC_GUARD = 'is a guard, and "async", so that nobody would wait for it: remove "async"';
 
 function refused(what: string): HookFailure {
   return { kind: 'refused', what };

@@ -198,13 +198,14 @@ class AgentRun {
       throw new AgentError(message, this.#result(), { cause: error });
     } finally {
       await this.#hooks.fire(HookEventName.SessionEnd, { reason: SessionEndReason.Exit });
+      await this.#hooks.end();
       this.#transcript?.close();
     }
     return this.#result();
   }
 
   async #work(): Promise<void> {
-    const { prompt, maxStopHookRetries = 3 } = this.#options;
+    const { prompt, signal, maxStopHookRetries = 3 } = this.#options;
     let notes = await this.#begin();
     let message = [prompt, ...notes];
     if (!this.#stopped) this.#transcript?.addMessage(prompt);
@@ -214,7 +215,13 @@ class AgentRun {
       if (this.#stopped) return;
       const { stopped, objection, ...after } = await this.#end(retries > 0);
       this.#stopped = stopped;
-      if (stopped || !objection) return;
+      if (stopped) return;
+      if (!objection) {
+        const woken = retries < maxStopHookRetries ? await this.#hooks.untilWoken(signal) : [];
+        if (woken.length === 0) return;
+        message = notes = [...woken, ...after.notes];
+        continue;
+      }
       if (retries >= maxStopHookRetries) {
         const reason = `Blocked, and maxStopHookRetries (${maxStopHookRetries}) is used up: ${objection.reason}`;
         this.#stopped = { ...objection, reason };

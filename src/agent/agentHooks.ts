@@ -15,6 +15,7 @@ import {
 } from '../protocol/types.js';
 import { isRecord } from '../util/records.js';
 import { describeHook, type AgentEvent, type HookRecord } from './agentEvents.js';
+import { notesOf } from '../protocol/lateAnswer.js';
 
 export class AgentHooks {
   readonly records: HookRecord[] = [];
@@ -59,6 +60,23 @@ export class AgentHooks {
     if (reason === undefined) return verdict;
     const hooks = fired?.aggregated.decidedBy;
     return { ...verdict, objection: { event, reason, ...(hooks && { hooks }) } };
+  }
+
+  /**
+   * Waits for async hooks that may send an agent back to work that has finished.
+   *
+   * @returns what the model is to read then
+   * @throws the reason of `signal`, when that aborted meanwhile
+   */
+  async untilWoken(signal?: AbortSignal): Promise<readonly string[]> {
+    const woken = (await this.config.getHookSystem()?.untilWoken(signal, this.session)) ?? [];
+    signal?.throwIfAborted();
+    return woken.flatMap(notesOf);
+  }
+
+  /** Waits until no async hook is left, once the session has ended. */
+  async end(): Promise<void> {
+    await this.config.getHookSystem()?.endSession(this.session);
   }
 
   /** @returns why not, where a person was to be asked before the agent begins, and did not allow it */

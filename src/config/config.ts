@@ -13,6 +13,7 @@ import {
   type FireHook,
   type ModelStages,
 } from '../../middleware/callerEffects.js';
+import type { AsyncMode } from '../../middleware/runner.js';
 import type { Middleware } from '../compose.js';
 import { Approvals } from '../approvals/approvals.js';
 import { questionOf, type AskPerson } from '../approvals/question.js';
@@ -256,6 +257,16 @@ export class Config implements HookHost {
     return this.#options.maxParallelHooks ?? 16;
   }
 
+  /** Async hooks that may run at a time; some more wait. Default 16. */
+  getMaxAsyncHooks(): number {
+    return this.#options.maxAsyncHooks ?? 16;
+  }
+
+  /** What becomes of async hooks. Default `start`. */
+  getAsyncHooks(): AsyncMode {
+    return this.#options.asyncHooks ?? 'start';
+  }
+
   /**
    * How many hooks may be started ahead of their event, where bash reads them. Default 16, or what
    * `HOOKSTACK_WARM_SHELLS` says; 0 starts none.
@@ -390,6 +401,8 @@ export class Config implements HookHost {
       skipIdle: (event) => skipIdle(this, event),
       mayBeRead: mayBeRead.bind(undefined, this),
       holdsAnswers: () => this.holdsAnswers(),
+      takeLate: (session) => this.#hookSystem?.takeLate(session) ?? [],
+      giveBackLate: (session, answers) => this.#hookSystem?.giveBackLate(answers, session),
       askPerson: this.askPerson,
       getDebugLogger: () => this.getDebugLogger(),
     });

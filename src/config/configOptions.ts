@@ -1,3 +1,4 @@
+import type { AsyncMode } from '../../middleware/runner.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
 import { requireWholeHooks } from '../hooks/givenHooks.js';
 import { approvalSettings, type ApprovalSettings, type Approver } from '../protocol/approval.js';
@@ -34,6 +35,12 @@ export interface ConfigOptions {
   readonly transcriptPath?: string;
   readonly hookEnvironment?: HookEnvironmentPolicy;
   readonly maxParallelHooks?: number;
+  readonly maxAsyncHooks?: number;
+  /**
+   * What becomes of hooks that say `async`. Default `start`; `wait` waits for them all the same, so that their results are
+   * seen; `only` runs no others; a function has somebody else run them, where this process ends with its event.
+   */
+  readonly asyncHooks?: AsyncMode;
   readonly hooksRunner?: HooksRunnerSettings;
   /** Characters of one text of a hook, at most. Default 10,000. */
   readonly maxHookText?: number;
@@ -78,6 +85,8 @@ const OPTIONS: Readonly<Record<keyof Required<ConfigOptions & Settings>, true | 
   transcriptPath: true,
   hookEnvironment: true,
   maxParallelHooks: true,
+  maxAsyncHooks: true,
+  asyncHooks: true,
   maxStopHookRetries: true,
   hooksRunner: true,
   maxHookText: positiveCount,
@@ -103,16 +112,15 @@ const OPTIONS: Readonly<Record<keyof Required<ConfigOptions & Settings>, true | 
  */
 export function requireOptions(options: ConfigOptions): void {
   requireKnown('Config', options, OPTIONS);
-  const { maxParallelHooks = 1, approver, approvals, hooks, extensions } = options;
+  const { maxParallelHooks = 1, maxAsyncHooks = 1, approver, approvals, hooks, extensions } = options;
   if (approver !== undefined && typeof approver !== 'function') {
     throw new TypeError('approver must be a function: (request, { signal }) => answer');
   }
   const [wrong] = approvals === undefined ? [] : approvalSettings.validate(approvals);
   if (wrong) throw new TypeError(`approvals: ${wrong.message}`);
-  if (!Number.isSafeInteger(maxParallelHooks) || maxParallelHooks < 1) {
-    throw new RangeError(
-      `maxParallelHooks must be a whole number of 1 or more, and is ${String(maxParallelHooks)}`,
-    );
+  for (const [name, limit] of Object.entries({ maxParallelHooks, maxAsyncHooks })) {
+    if (Number.isSafeInteger(limit) && limit >= 1) continue;
+    throw new RangeError(`${name} must be a whole number of 1 or more, and is ${String(limit)}`);
   }
   requireKinds(options);
   requireWholeHooks(hooks, extensions);

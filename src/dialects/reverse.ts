@@ -140,6 +140,13 @@ export function reply(received: Received, given: ReplyVerdict): Reply {
   };
 }
 
+/** Whether the model reads what is answered to an event as context. */
+export function carriesContext({ dialect, theirEvent }: Received): boolean {
+  const { answer, exitCode } = sentEvent(dialects[dialect], theirEvent) ?? {};
+  if (exitCode) return exitCode === 'context';
+  return answer?.context !== undefined && answer.isContextAlone !== true;
+}
+
 /** A question that nobody can be asked is no yes, and a stop refuses what it can. */
 function replyByExitCode(
   text: 'context' | 'nothing',

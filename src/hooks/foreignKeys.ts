@@ -12,11 +12,19 @@ const ASKED_TYPES: ReadonlySet<unknown> = new Set(['mcp_tool', 'prompt']);
 
 /** Keys that change nothing here, and what happens instead. */
 const IDLE_KEYS: ReadonlyMap<string, string> = new Map([
-  ['async', 'the event waits for the hook'],
-  ['asyncRewake', 'the event waits for the hook'],
   ['once', 'the hook runs every time'],
   ['statusMessage', 'no such message is shown'],
 ]);
+
+/** The same of hooks that are no commands. */
+const WAITED_FOR: ReadonlyMap<string, string> = new Map([
+  ['async', 'only commands can be async, and the event waits for this hook'],
+  ['asyncRewake', 'only commands can be async, and the event waits for this hook'],
+]);
+
+function isCommand({ type }: Record<string, unknown>): boolean {
+  return type === undefined || type === 'command';
+}
 
 /**
  * Removes keys that only other agents know from a hook, and reports what that means.
@@ -37,7 +45,8 @@ export function withoutForeignKeys(
     report([key], `the hook is left out: ${why}`, 'unsupported');
   }
   if (objections.length > 0) return undefined;
-  for (const [key, instead] of IDLE_KEYS) {
+  const idle = new Map([...IDLE_KEYS, ...(isCommand(raw) ? [] : WAITED_FOR)]);
+  for (const [key, instead] of idle) {
     const value = Object.hasOwn(raw, key) ? raw[key] : undefined;
     if (value !== undefined && value !== false) {
       report([key], `has no effect: ${instead}`, 'no-effect');
@@ -45,7 +54,7 @@ export function withoutForeignKeys(
   }
   const kept = Object.entries(raw).filter(
     ([key]) =>
-      !IDLE_KEYS.has(key) && key !== 'if' && !(key === 'shell' && raw['args'] !== undefined),
+      !idle.has(key) && key !== 'if' && !(key === 'shell' && raw['args'] !== undefined),
   );
   const { onFailure, if: rule } = raw;
   const when =

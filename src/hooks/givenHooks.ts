@@ -117,4 +117,5 @@ const KEPT: ReadonlySet<SettingsProblem['kind']> = new Set([
   'no-effect',
   'matcher-invalid',
   'not-askable',
+  'guard-unusable',
 ]);

@@ -151,9 +151,20 @@ const HOOK_FIELDS: FieldTable<HookFields> = {
   maxConsecutiveFailures: { struct: positiveCount },
   prestart: { struct: flag },
   persistent: { struct: persistent },
+  async: { struct: flag },
+  asyncRewake: { struct: flag },
 };
 
-const OF_COMMANDS = ['command', 'args', 'shell', 'env', 'prestart', 'persistent'];
+const OF_COMMANDS = [
+  'command',
+  'args',
+  'shell',
+  'env',
+  'prestart',
+  'persistent',
+  'async',
+  'asyncRewake',
+];
 const OF_REMOTES = [
   'url',
   'tokenFile',

@@ -16,7 +16,14 @@ import {
   ourEventName,
   readMatcher,
 } from '../dialects/dialects.js';
-import { events, failsClosed, isBlockRead, isHookEventName, isOfTool } from '../protocol/events.js';
+import {
+  events,
+  failsClosed,
+  isAsync,
+  isBlockRead,
+  isHookEventName,
+  isOfTool,
+} from '../protocol/events.js';
 import { withoutForeignKeys } from './foreignKeys.js';
 import {
   describe,
@@ -215,6 +222,7 @@ function parseHook(
   const fields = readHookFields(own, report, timeout);
   const told = raw['if'] === undefined ? report : ofCondition(eventName, report);
   if (!fields || !checkWhen(fields.when, eventName, told)) return undefined;
+  if (!checkAsync(fields, eventName, report)) return undefined;
   const read = fields.type === 'mcp_tool' ? withServer(fields, servers, report) : fields;
   const hook = read.type === 'rule' ? readRule(read, eventName, report) : read;
   if (hook) adviseOnFailure(hook, eventName, report);
@@ -230,6 +238,29 @@ function withServer(hook: CommandHookConfig, servers: unknown, report: Report): 
   report(['server'], message, 'not-askable');
   return hook;
 }
+
+/**
+ * A hook that is waited for, though its author did not mean that, would hold everybody up. A guard that is left out would
+ * open the door: it stays, and denies.
+ */
+function checkAsync(hook: CommandHookConfig, eventName: HookEventName, report: Report): boolean {
+  const key = hook.asyncRewake === true ? 'asyncRewake' : 'async';
+  if (hook[key] !== true || isAsync(hook, eventName)) return true;
+  if (failsClosed(hook, eventName)) {
+    const message = `is for hooks that nobody waits for, and a guard (onFailure "deny") has to be: what it guards is denied; remove "${key}"`;
+    report([key], message, 'guard-unusable');
+    return true;
+  }
+  const why =
+    hook.onFailure === 'deny'
+      ? 'a guard (onFailure "deny") cannot say it'
+      : `${eventName} waits for its hooks`;
+  const message = `the hook is left out: ${why}; remove "${key}", or write the hook for one of ${ASYNC_EVENTS.join(', ')}`;
+  report([key], message, 'unsupported');
+  return false;
+}
+
+const ASYNC_EVENTS = Object.values(HookEventName).filter((each) => events[each].canBeAsync);
 
 /** Without its conditions, or with others than were meant, a hook would do something else. */
 function checkWhen(when: When | undefined, eventName: HookEventName, report: Report): boolean {

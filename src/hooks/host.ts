@@ -1,4 +1,5 @@
 import type { SessionTextBound } from '../../middleware/runHook.js';
+import type { AsyncMode } from '../../middleware/runner.js';
 import type { SessionFacts } from '../../middleware/translator.js';
 import type { Extension, HookRegistryEntry } from './entry.js';
 import type { JudgeHost } from '../prompts/promptModel.js';
@@ -22,6 +23,10 @@ export interface HookHost extends SessionFacts, JudgeHost {
   openGate(logger: DebugLogger): HookGate;
   getHookEnvironment(): HookEnvironmentPolicy;
   getMaxParallelHooks(): number;
+  /** Async hooks that may run at a time. Default 16. */
+  getMaxAsyncHooks?(): number;
+  /** What becomes of async hooks. Default: they are started. */
+  getAsyncHooks?(): AsyncMode;
   getWarmShells(): number;
   /** Whether a helper process may start hooks. Without it, none does. */
   usesSpawner?(): boolean;

@@ -52,6 +52,8 @@ export interface EventRow<Table, Facts, Answers, Payload, Input> {
   readonly canBlock?: boolean;
   /** Whether the model reads the reason of a block that prevents nothing. */
   readonly tellsBlock?: boolean;
+  /** Whether nobody has to wait for its hooks, so that they may be `async`. Default false. */
+  readonly canBeAsync?: boolean;
   /** Whether hooks may have a person asked. */
   readonly canAsk?: boolean;
   /** Where there is something to withhold once a guard has failed: how a text takes its place, or the agent is stopped. */

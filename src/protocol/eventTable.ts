@@ -122,6 +122,7 @@ export const eventTable = {
       tool_response:
         'What takes the place of the result: a text, or an object with "llmContent", "returnDisplay" or both, of which what is given counts.',
     },
+    canBeAsync: true,
     matchOn: 'toolName',
     momentOf: ({ toolResponse }) => (isFailure(toolResponse) ? 'failed' : undefined),
     tellsBlock: true,
@@ -181,6 +182,7 @@ export const eventTable = {
     answers: {
       llm_response: `Its texts replace those of the answer; tool calls stay. ${NEW_ANSWER}`,
     },
+    canBeAsync: true,
     withhold: (reason) => ({
       hookSpecificOutput: { llm_response: { candidates: [], text: reason } },
     }),
@@ -212,6 +214,7 @@ export const eventTable = {
       ...answerOfAgent,
     },
     answers: context,
+    canBeAsync: true,
     canBlock: true,
   }),
 
@@ -219,6 +222,7 @@ export const eventTable = {
     summary: 'When a session begins.',
     fields: { source: [oneOf(...Object.values(SessionStartSource)), 'Why the session began.'] },
     answers: context,
+    canBeAsync: true,
     dialectsMatchOn: 'source',
     subjects: Object.values(SessionStartSource),
   }),
@@ -227,6 +231,7 @@ export const eventTable = {
     summary: 'When a session ends, also after a failure.',
     fields: { reason: [oneOf(...Object.values(SessionEndReason)), 'Why the session ended.'] },
     answers: {},
+    canBeAsync: true,
     dialectsMatchOn: 'reason',
     subjects: Object.values(SessionEndReason),
   }),
@@ -235,6 +240,7 @@ export const eventTable = {
     summary: 'Before the older part of a long history is summed up by the model.',
     fields: { trigger: [oneOf(...Object.values(PreCompressTrigger)), 'What caused it.'] },
     answers: context,
+    canBeAsync: true,
     dialectsMatchOn: 'trigger',
     subjects: Object.values(PreCompressTrigger),
   }),
@@ -247,6 +253,7 @@ export const eventTable = {
       details: [optional(anyObject), 'More of it, by type.', { otherwise: () => ({}) }],
     },
     answers: {},
+    canBeAsync: true,
     dialectsMatchOn: 'notificationType',
     subjects: Object.values(NotificationType),
   }),

@@ -146,6 +146,15 @@ export function failsClosed({ onFailure }: OnFailure, event: HookEventName): boo
   return onFailure === 'deny' && (events[event].canBlock || 'withhold' in events[event]);
 }
 
+/** Whether nobody waits for a hook of this event. What a guard says has to be waited for. */
+export function isAsync(
+  hook: Pick<CommandHookConfig, 'async' | 'asyncRewake' | 'onFailure'>,
+  event: HookEventName,
+): boolean {
+  const isMeant = hook.async === true || hook.asyncRewake === true;
+  return isMeant && events[event].canBeAsync === true && hook.onFailure !== 'deny';
+}
+
 /** Whether a hook has conditions, so that it may not run for a call whose tool it matches. */
 export function isConditional({
   when,

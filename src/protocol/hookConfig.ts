@@ -64,6 +64,13 @@ export interface CommandHookConfig {
    */
   readonly persistent?: boolean | PersistentOptions;
   /**
+   * Start the command and wait for nothing, at events after which nobody needs its answer. It can decide nothing; what it
+   * says late is read by the model at its next call, once. It ends with the session. A guard cannot say it.
+   */
+  readonly async?: boolean;
+  /** The same; and where it exits with code 2, or blocks, an agent that has finished is sent back to work with the reason. */
+  readonly asyncRewake?: boolean;
+  /**
    * Of `type: "remote"`: the server that is asked, `https://HOST/PATH` or `nats://HOST:PORT/TEAM/AGENT`. It gets what a
    * command reads on stdin, and answers what one prints.
    */

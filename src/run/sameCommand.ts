@@ -13,7 +13,7 @@ const keys = new WeakMap<object, string>();
 
 /**
  * The same text for hooks that would start the same, or ask the same of the same server or model: by the words of the command, the hook's own variables, its
- * dialect and moment, its conditions, and its extension's folder where the command refers to it. `undefined` for a hook that
+ * dialect and moment, its conditions, whether it is waited for, and its extension's folder where the command refers to it. `undefined` for a hook that
  * starts nothing.
  */
 export function commandKey(hook: Started): string | undefined {
@@ -23,11 +23,12 @@ export function commandKey(hook: Started): string | undefined {
   const { command, args = [], env = {}, dialect, moment, when, groupWhen } = hook;
   const askedBy = ASKED_BY[hook.type];
   const said: readonly unknown[] = askedBy?.map((name) => hook[name]) ?? [command, ...args];
+  const isAsync = hook.async === true || hook.asyncRewake === true;
   const variables = Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const started = askedBy ? [hook.type, said] : [wordsOf(hook), variables];
   const refersToFolder = said.some((each) => EXTENSION_REFERENCE.test(JSON.stringify(each) ?? ''));
   const folder = refersToFolder ? hook.extensionPath : undefined;
-  const key = JSON.stringify([...started, dialect, moment, folder, when, groupWhen]);
+  const key = JSON.stringify([...started, dialect, moment, folder, when, groupWhen, isAsync]);
   keys.set(hook, key);
   return key;
 }
@@ -71,6 +72,8 @@ type Started = Pick<
   | 'extensionPath'
   | 'when'
   | 'groupWhen'
+  | 'async'
+  | 'asyncRewake'
   | AskedKey
 >;
 

@@ -52,6 +52,7 @@ export const loaderSeverities = {
   'no-effect': 'warning',
   'matcher-invalid': 'error',
   'not-askable': 'error',
+  'guard-unusable': 'error',
   untrusted: 'warning',
 } as const;
 

@@ -334,6 +334,45 @@ describe('the author of a verdict', () => {
   });
 });
 
+describe('async hooks', () => {
+  it('are read by the next model call, once, and stay in the history', async () => {
+    const said = sandbox.says({ hookSpecificOutput: { additionalContext: 'LATE' } });
+    const late = { ...said.config, async: true };
+    const wait = sandbox.runs('sleep 0.5');
+    const answers = [callTools(write('a.txt')), callTools(write('b.txt')), reply('Done.')];
+    const { sent } = await runToEnd(answers, {
+      hooks: { SessionStart: [{ hooks: [late] }], BeforeTool: atOnce(wait) },
+    });
+    const counts = sent.map(({ contents }) => JSON.stringify(contents).split('LATE').length - 1);
+    expect(counts.slice(1)).toEqual([1, 1]);
+  });
+
+  it('send a finished agent back to work where they say asyncRewake and block', async () => {
+    const tests = {
+      ...sandbox.runs('sleep 0.3; [ -e fixed ] && exit 0; touch fixed; echo Red >&2; exit 2').config,
+      asyncRewake: true,
+    };
+    const { result, sent } = await runToEnd([reply('Done.'), reply('Fixed.')], {
+      hooks: { AfterAgent: [{ hooks: [tests] }] },
+    });
+    expect(result.response).toBe('Fixed.');
+    expect(result.stopped).toBeNull();
+    expect(textsOf(sent[1]?.contents).at(-1)).toContain('Red');
+  });
+
+  it('end with the session, also of its end', async () => {
+    const said = { ...sandbox.runs('sleep 0.3; touch ended').config, async: true };
+    const slow = { ...sandbox.runs('echo $$ >pid; exec sleep 300').config, async: true };
+    const startedAt = performance.now();
+    await runToEnd([reply('Done.')], {
+      hooks: { SessionStart: [{ hooks: [slow] }], SessionEnd: [{ hooks: [said] }] },
+    });
+    expect(sandbox.read('ended')).toBe('');
+    expect(performance.now() - startedAt).toBeLessThan(30_000);
+    expect(() => process.kill(Number(sandbox.read('pid')), 0)).toThrow('ESRCH');
+  });
+});
+
 it('a host that can tell neither its session nor its transcript gets its answer', async () => {
   class Nameless extends Config {
     override getSessionId(): never {

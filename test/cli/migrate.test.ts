@@ -179,6 +179,7 @@ describe('migrate', () => {
       ] },
       "not a group"
     ],
+    "PostToolUse": [{ "hooks": [{ "type": "command", "command": "d", "async": true }] }],
     "Stop": {}
   },
   "disableAllHooks": true
@@ -196,13 +197,13 @@ describe('migrate', () => {
       [10, 'hooks.PreToolUse[0].hooks[2].async'],
       [11, 'hooks.PreToolUse[0].hooks[3].command'],
       [13, 'hooks.PreToolUse[1]'],
-      [15, 'hooks.Stop'],
-      [17, 'disableAllHooks'],
+      [16, 'hooks.Stop'],
+      [18, 'disableAllHooks'],
     ]);
     const settings = await hooksOf(join(cli.project, OURS));
-    expect(move?.remarks.filter(({ kind }) => kind === 'lost')).toHaveLength(3);
+    expect(move?.remarks.filter(({ kind }) => kind === 'lost')).toHaveLength(4);
     expect(settings.enableHooks).toBe(false);
-    expect(settings.hooks.BeforeTool).toMatchObject([{ hooks: [{ command: 'c' }] }]);
+    expect(settings.hooks.AfterTool).toMatchObject([{ hooks: [{ command: 'd', async: true }] }]);
 
     const { stdout } = await cli.run(['migrate', '--from', 'claude']);
     expect(stdout).toContain(

@@ -20,6 +20,7 @@ import { printNotice, toOneLine, toVisibleLines } from '../shared/terminal.js';
 import { withTrace } from '../shared/withTrace.js';
 import { openRegistry, openWorkspace, type Workspace } from '../shared/workspace.js';
 import type { Crash } from './crash.js';
+import { detachTo, endWithSession, hasAsyncHooks, withLateOf } from './detachAsync.js';
 import type { HookOptions } from './hookArguments.js';
 import { LIMITS } from '../shared/limits.js';
 import { refusalBy, type EventReading } from './event.js';
@@ -122,10 +123,13 @@ async function answer(
     if (fails === 'open') process.passes();
     const unknown = refusalOfUnknown(received, workspace);
     if (unknown !== undefined) return await write(received, { kind: 'block', reason: unknown });
+    const hasAsync = hasAsyncHooks(config);
+    if (hasAsync) endWithSession(received);
     const recording = { trace: options.trace, fleet: settings.fleet, flushMs: FLUSH_MS };
-    const verdict = await withTrace(recording, config, () =>
+    const decided = await withTrace(recording, config, () =>
       withMemory(received, () => decide(received, config, process.signal)),
     );
+    const verdict = hasAsync ? withLateOf(received, decided, told) : decided;
     const tell = isStart(received) ? tellAtStart : tellWhatMatters.bind(undefined, received);
     const forUser = [...told, ...tell(workspace)].map(toVisibleLines);
     return await write(received, { ...verdict, forUser });
@@ -161,10 +165,12 @@ const RUNS_WITHIN = `${RUNNING} says that ${RUNS_ITSELF}; where none does, unset
 
 async function openHooks(
   received: Received,
-  { cwd, cwdSource, settings, trust }: HookOptions,
+  { cwd, cwdSource, settings, trust, trace }: HookOptions,
   process: AnsweringProcess,
 ): Promise<Workspace> {
   const logger = new HostLogger('llxprt:core:hooks');
+  let maxAsyncHooks = 16;
+  const asyncHooks = detachTo({ cwd, settings, trust, trace }, () => maxAsyncHooks, logger);
   const workspace = await process.openWorkspace(
     { cwd, cwdSource, settings, trust },
     {
@@ -174,9 +180,11 @@ async function openHooks(
       longHookTexts: 'stay',
       logger,
       tellsForeign: isStart(received),
+      asyncHooks,
     },
   );
   const { config } = workspace;
+  maxAsyncHooks = config.getMaxAsyncHooks();
   const { event } = received;
   const off = hasHooksFor(event, workspace) ? whyOff(workspace) : undefined;
   const notice = logger.extend('registry');

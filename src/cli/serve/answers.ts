@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../../config/config.js';
 import { decideReceived } from '../../core/decideReceived.js';
+import { withLate } from '../../core/lateVerdict.js';
 import { reply as replyTo } from '../../dialects/reverse.js';
 import { planOfGuards } from '../../hooks/envelopes.js';
 import { fireHook, skipIdle } from '../../hooks/fireHook.js';
+import { events } from '../../protocol/events.js';
+import { textsOf } from '../../protocol/lateAnswer.js';
 import { HookEventName } from '../../protocol/types.js';
 import { withinRemoteSpan } from '../../trace/span.js';
 import { errorMessage } from '../../util/errorMessage.js';
@@ -88,7 +91,9 @@ export class PolicyAnswers {
       read = readAsked(asked);
       if (!read) return { status: 200, body: foreignAnswerText(asked.question, {}) };
       const { event, payload, session } = read;
-      if (!skipIdle(this.options.config, event, payload, session.cwd))
+      const { config } = this.options;
+      const isLate = config.getHookSystem()?.lookForLate(session).isThere;
+      if (isLate || !skipIdle(config, event, payload, session.cwd))
         return await this.#answerOnce(asked, read);
       this.#tellAnswered(read, 'none', start);
       const { question } = asked;
@@ -198,10 +203,15 @@ export class PolicyAnswers {
     const { event, payload, session, received } = read;
     const start = performance.now();
     const options = { signal, session };
+    const system = config.getHookSystem();
     return withinRemoteSpan(asked.question.span, async () => {
       if (received) {
-        const verdict = await decideReceived(config, received, options);
+        const decided = await decideReceived(config, received, options);
         signal.throwIfAborted();
+        const verdict = withLate(received, decided, {
+          wakes: () => system?.lookForLate(session).wakes ?? false,
+          take: () => system?.takeLate(session) ?? [],
+        });
         const { json, lost } = replyTo(received, verdict);
         for (const each of lost) onLost?.(each);
         this.#tellAnswered(read, verdict.kind, start);
@@ -210,7 +220,8 @@ export class PolicyAnswers {
       const fired = await fireHook(config, event, payload, options);
       signal.throwIfAborted();
       this.#tellAnswered(read, fired ? verdictWord(fired) : 'none', start);
-      return answerTextOf(asked.question, fired);
+      const late = 'additionalContext' in events[event].answers ? system?.takeLate(session) : [];
+      return answerTextOf(asked.question, fired, late?.flatMap(textsOf));
     });
   }
 

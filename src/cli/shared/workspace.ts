@@ -63,6 +63,8 @@ interface WorkspaceNeeds {
   readonly needsAllFiles?: boolean;
   /** No more than one event comes. Default false. */
   readonly firesOnce?: boolean;
+  /** What becomes of async hooks. Default: they are started, and where no more than one event comes, waited for. */
+  readonly asyncHooks?: ConfigOptions['asyncHooks'];
   /** Default: makes a new one. */
   readonly makeConfig?: (options: ConfigOptions) => Config;
   /** Gives what was read of the project's files, where that need not be read anew. Default: reads. */
@@ -144,6 +146,7 @@ export async function openWorkspace(
       ...(firesOnce && { hooksRunner: { warmShells: 0, spawner: false } }),
       longHookTexts: needs.longHookTexts,
       keepHooks: !startsEachHook,
+      asyncHooks: needs.asyncHooks ?? (firesOnce ? 'wait' : 'start'),
       debugLogger: needs.logger ?? new CliLogger('llxprt:core:hooks'),
     });
   const config = makeConfig(approver);

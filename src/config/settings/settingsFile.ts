@@ -121,6 +121,7 @@ const GRAVE: ReadonlySet<FileProblem['kind']> = new Set([
   'unknown-event',
   'matcher-invalid',
   'not-askable',
+  'guard-unusable',
 ]);
 
 /** Why a file with too many hooks is refused; `undefined` for one with fewer. */

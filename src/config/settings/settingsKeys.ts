@@ -31,6 +31,8 @@ export interface Settings {
   readonly maxParallelHooks?: number;
   /** Characters of one text of a hook, at most. */
   readonly maxHookText?: number;
+  /** Async hooks that may run at a time. */
+  readonly maxAsyncHooks?: number;
   /** How hooks are started. */
   readonly hooksRunner?: HooksRunnerSettings;
   /** What becomes of hooks' questions to a person. */
@@ -73,6 +75,7 @@ export const SCALAR_FIELDS: FieldTable<Partial<Scalars>> = {
   },
   maxParallelHooks: { struct: positiveCount },
   maxHookText: { struct: positiveCount },
+  maxAsyncHooks: { struct: positiveCount },
   approvals: {
     struct: approvalSettings,
     advise: ({ timeout }) =>

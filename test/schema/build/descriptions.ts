@@ -27,6 +27,10 @@ export const hookDescriptions: { readonly [K in keyof HookFields]-?: string } = 
   prestart: 'Start the command before its event, so that it waits on its stdin. Default: false.',
   persistent:
     'Keep the process, which then answers event after event, line by line. "processes": how many side by side, default 1; "maxMemory": MB after which one is started anew, default 512. Default: false.',
+  async:
+    'Start the command and wait for nothing, at AfterTool, AfterModel, AfterAgent, SessionStart, SessionEnd, PreCompress and Notification. It decides nothing; the model reads what it says at its next call. Default: false.',
+  asyncRewake:
+    'The same; where it exits with code 2, or blocks, an agent that has finished goes back to work with the reason. Default: false.',
   url: 'Of "remote": the server, https://HOST/PATH or nats://HOST:PORT/TEAM/AGENT; without TLS only on this machine. ${HOOKSTACK_…} in its path is a variable of the host.',
   tokenFile:
     'Of "remote": a file of mode 600 with what proves who asks: a bearer token; over NATS "user:password", the seed of an nkey, or a creds file.',
@@ -79,6 +83,7 @@ export const settingsDescriptions: { readonly [K in keyof Scalars]-?: string } =
     'Hook processes that may run at a time for one event; the others wait. Default: 16.',
   maxHookText:
     'Characters of one text of a hook for the model or the user, at most. Default: 10000.',
+  maxAsyncHooks: 'Async hooks that may run at a time; four times as many wait. Default: 16.',
   approvals:
     'What becomes of hooks that ask for a person. "whenNobody": where nobody can be asked, "allow" or "deny"; default: allow, and deny where a guard asks. "timeout": ms that a person has; default: 300000.',
   fleet:
