@@ -147,14 +147,13 @@ export class HookPlanner implements Planner {
    * @returns `null` when there is nothing to run
    */
   createExecutionPlan(event: HookEventName, context: PlanContext = {}): HookExecutionPlan | null {
-    const { toolName, agentType, subject } = context;
     const { plans, eventsWithMoments } = this.registry.known;
     // No hooks run where a call was asked about already, but those that are for that.
     const isApart = context.moment === 'asked' || eventsWithMoments.has(event);
     const moment = isApart ? context.moment : undefined;
     // A text that is made for each event would have to be hashed for each.
     const when = moment === undefined ? event : `${event} ${moment}`;
-    const key = toolName ?? agentType ?? subject ?? '';
+    const key = context.toolName ?? context.agentType ?? context.subject ?? '';
     const plan = plans.get(when)?.get(key);
     return plan === undefined ? this.#make(event, { ...context, moment }, when, key) : plan;
   }

@@ -54,7 +54,7 @@ const modelFields = {
 /** Of a sub-agent that begins or ends, whoever tells it. */
 const agentFields = {
   agent_id: [text, 'Which sub-agent it is.'],
-  agent_type: [text, 'The kind of it, against which matchers are tested.'],
+  agent_type: [text, 'Its kind, which matchers are tested against.'],
 } satisfies EventFieldTable;
 
 const answerOfAgent = {
@@ -318,7 +318,7 @@ export const eventTable = {
     fields: {
       tool_calls: [
         batchedCalls,
-        'Each with "tool_name", "tool_input", "tool_response", and "call_id" where known; also those that were blocked.',
+        'Each with "tool_name", "tool_input", "tool_response", and "call_id" where known; also blocked ones.',
         { otherwise: () => [] },
       ],
     },

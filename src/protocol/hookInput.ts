@@ -29,9 +29,9 @@ export const commonFields = {
   hook_event_name: [oneOf(...Object.values(HookEventName)), 'The name of the event.'],
   transcript_path: [text, 'Path of the transcript of the session, or "" where there is none.'],
   agent: [optional(text), 'Which of several agents makes the call, where the host has said so.'],
-  agent_id: [optional(text), 'Inside of a sub-agent: which one it is.'],
-  agent_type: [optional(text), 'Inside of a sub-agent: its kind.'],
-  parent_session_id: [optional(text), 'Inside of a sub-agent: the session that started it.'],
+  agent_id: [optional(text), 'In a sub-agent: which one.'],
+  agent_type: [optional(text), 'In a sub-agent: its kind.'],
+  parent_session_id: [optional(text), 'In a sub-agent: the session that started it.'],
 } satisfies { readonly [K in keyof HookInput]-?: readonly [AnyCheck, string] };
 
 /** For whom a call is made, where one host serves several sessions. What is left out is that of the `Config`. */
