@@ -67,6 +67,8 @@ async function findPlace(
   }
   if (command.length > 0) return undefined;
   if (named === undefined) throw new UsageError(NO_SERVER);
+  // It may hold a key, and no hook is to have it.
+  Reflect.deleteProperty(process.env, 'HOOKSTACK_MCP_URL');
   const { readPlace } = await import('./http/place.js');
   return readPlace(named, listen);
 }

@@ -204,7 +204,7 @@ export class Exchange {
     const isDeleted = this.request.method === 'DELETE' && isGood(response);
     if (session !== undefined && (response.statusCode === 404 || isDeleted)) {
       sessions.delete(session);
-      waiting.endScope(this.#session.scope, this.#pending);
+      waiting.endScope(this.#session.scope);
     }
     if (!body) {
       response.destroy();

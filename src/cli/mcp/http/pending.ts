@@ -72,10 +72,10 @@ export class Waiting {
     if (this.#lost.size > MAX_LOST && oldest !== undefined) this.abandon(oldest);
   }
 
-  /** A session is over, and `last` is the request that has told it. */
-  endScope(scope: string, last: Pending | undefined): void {
-    for (const [key, pending] of this.#all) {
-      if (pending !== last && String(key).startsWith(`${scope} `)) this.abandon(key);
+  /** A session is over: nobody comes back. Whoever still waits hears it from the server. */
+  endScope(scope: string): void {
+    for (const key of this.#lost) {
+      if (String(key).startsWith(`${scope} `)) this.abandon(key);
     }
   }
 }
