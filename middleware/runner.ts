@@ -30,7 +30,7 @@ export function runner(hooks: Runner) {
     const { plan, event, payload, input, signal } = ctx as HookContext;
     if (!plan || !input) return;
     const facts = payload as object as CallFacts;
-    const late = plan.background && (await hooks.startAsync?.(plan.background, ctx as HookContext));
+    const late = plan.background && (await hooks.startAsync?.(plan.background, ctx));
     const run: RunHooks = (some, read) =>
       plan.sequential
         ? hooks.executeHooksSequential(some, event, read, signal, facts)
@@ -74,14 +74,7 @@ export type DetachHooks = (
 export type RunSettings = Required<
   Omit<
     HostRunOptions,
-    | 'logger'
-    | 'signal'
-    | 'facts'
-    | 'probe'
-    | 'warned'
-    | 'ahead'
-    | 'persistent'
-    | 'onAsyncEnd'
+    'logger' | 'signal' | 'facts' | 'probe' | 'warned' | 'ahead' | 'persistent' | 'onAsyncEnd'
   >
 >;
 
