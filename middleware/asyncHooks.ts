@@ -64,8 +64,6 @@ export class AsyncHooks {
     options: RunOptions,
   ): void {
     const { stdin } = prepared;
-    let settle = (): void => undefined;
-    const ended = new Promise<void>((resolve) => (settle = resolve));
     const controller = new AbortController();
     setMaxListeners(0, controller.signal);
     const run: AsyncRun = {
@@ -77,8 +75,7 @@ export class AsyncHooks {
       bytes: stdin instanceof Error ? 0 : stdin.byteLength,
       controller,
       isEnding: false,
-      ended,
-      settle,
+      ...pending(),
     };
     if (this.#isDisposed) return;
     if (this.#running.size < this.maxRunning) return void this.#run(run);
@@ -128,7 +125,10 @@ export class AsyncHooks {
         (run) => run.hook.asyncRewake === true && isOfSession(run.session, session),
       );
       if (waking.length === 0 || signal?.aborted) return [];
-      await Promise.race([...waking.map(({ ended }) => ended), ...(signal ? [aborted(signal)] : [])]);
+      await Promise.race([
+        ...waking.map(({ ended }) => ended),
+        ...(signal ? [aborted(signal)] : []),
+      ]);
     }
   }
 
@@ -240,6 +240,14 @@ export function asLate(result: HookExecutionResult): HookExecutionResult {
   };
   return Object.keys(output).length > 0 ? { ...ended, output } : ended;
 }
+
+function pending(): Pick<AsyncRun, 'ended' | 'settle'> {
+  const run = { settle: nothing };
+  const ended = new Promise<void>((resolve) => (run.settle = resolve));
+  return { ended, settle: () => run.settle() };
+}
+
+function nothing(): void {}
 
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -215,7 +215,9 @@ export function withConditions(plan: HookExecutionPlan, call: Call): HookExecuti
   const rules = loadedRules();
   if (!rules) return plan;
   const { eventName, hookConfigs, background = [] } = plan;
-  return [...hookConfigs, ...background].some((hook) => rules.findMatch(hook, eventName, call)) ? plan : null;
+  return [...hookConfigs, ...background].some((hook) => rules.findMatch(hook, eventName, call))
+    ? plan
+    : null;
 }
 
 /** Runs each command once; a guard among the duplicates makes the one that runs a guard. */

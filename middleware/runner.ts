@@ -31,7 +31,7 @@ export function runner(hooks: Runner) {
     const { plan, event, payload, input, signal } = ctx as HookContext;
     if (!plan || !input) return;
     const facts = payload as object as CallFacts;
-    const late = plan.background && (await hooks.startAsync?.(plan.background, ctx as HookContext));
+    const late = plan.background && (await hooks.startAsync?.(plan.background, ctx));
     const run: RunHooks = (some, read) =>
       plan.sequential
         ? hooks.executeHooksSequential(some, event, read, signal, facts)

@@ -506,7 +506,11 @@ had to be asked, an answer that could not be written, a process that ended befor
     description: 'Show, or stop, the process that answers the events of agents',
     arguments: { '[action]': '"status" (default) or "stop"' },
     choices: ['status', 'stop'],
-    options: [jsonOption, new Option('--socket <file>').hideHelp(), new Option('--job <file>').hideHelp()],
+    options: [
+      jsonOption,
+      new Option('--socket <file>').hideHelp(),
+      new Option('--job <file>').hideHelp(),
+    ],
     notes: `The first event that an agent hands to "hookstack-hook" starts it; it ends ten minutes after the last one. With
 HOOKSTACK_RESIDENT=0 in the environment of an agent, each event is answered by a process of its own.`,
     exitCodes: '0 shown, or stopped; 1 none is there; 2 wrong usage',

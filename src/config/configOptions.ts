@@ -112,7 +112,14 @@ const OPTIONS: Readonly<Record<keyof Required<ConfigOptions & Settings>, true | 
  */
 export function requireOptions(options: ConfigOptions): void {
   requireKnown('Config', options, OPTIONS);
-  const { maxParallelHooks = 1, maxAsyncHooks = 1, approver, approvals, hooks, extensions } = options;
+  const {
+    maxParallelHooks = 1,
+    maxAsyncHooks = 1,
+    approver,
+    approvals,
+    hooks,
+    extensions,
+  } = options;
   if (approver !== undefined && typeof approver !== 'function') {
     throw new TypeError('approver must be a function: (request, { signal }) => answer');
   }

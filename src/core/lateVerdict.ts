@@ -22,7 +22,7 @@ export function withLate(
 ): ReplyVerdict {
   if (verdict.kind === 'stop') return verdict;
   const { event, payload } = received;
-  const isSent = 'stopHookActive' in payload && payload.stopHookActive === true;
+  const isSent = 'stopHookActive' in payload && payload.stopHookActive;
   const mayWake = event === HookEventName.AfterAgent && verdict.kind === 'none' && !isSent;
   if (mayWake && late.wakes()) {
     return { ...verdict, kind: 'block', reason: late.take().flatMap(textsOf).join('\n\n') };

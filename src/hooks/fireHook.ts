@@ -360,7 +360,10 @@ function record(engine: HookEngine, event: HookEventName, aggregated: Aggregated
 }
 
 /** Counts a failure, and warns of it. */
-export function noteOutcome({ host, registry, logger }: HookEngine, result: HookExecutionResult): void {
+export function noteOutcome(
+  { host, registry, logger }: HookEngine,
+  result: HookExecutionResult,
+): void {
   registry.noteOutcome(result);
   reportUnreportedFailure(result, { logger, environment: host.getHookEnvironment() });
 }

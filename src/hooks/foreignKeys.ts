@@ -53,8 +53,7 @@ export function withoutForeignKeys(
     }
   }
   const kept = Object.entries(raw).filter(
-    ([key]) =>
-      !idle.has(key) && key !== 'if' && !(key === 'shell' && raw['args'] !== undefined),
+    ([key]) => !idle.has(key) && key !== 'if' && !(key === 'shell' && raw['args'] !== undefined),
   );
   const { onFailure, if: rule } = raw;
   const when =

@@ -9,7 +9,7 @@ export interface AsyncSession {
 
 /** Whose event it is. */
 export function sessionOf({ session_id: sessionId, agent }: HookInput): AsyncSession {
-  return { sessionId: String(sessionId), agent };
+  return { sessionId, agent };
 }
 
 /** Whether something is of a session as a whole, or of one of its agents. */

@@ -349,7 +349,8 @@ describe('async hooks', () => {
 
   it('send a finished agent back to work where they say asyncRewake and block', async () => {
     const tests = {
-      ...sandbox.runs('sleep 0.3; [ -e fixed ] && exit 0; touch fixed; echo Red >&2; exit 2').config,
+      ...sandbox.runs('sleep 0.3; [ -e fixed ] && exit 0; touch fixed; echo Red >&2; exit 2')
+        .config,
       asyncRewake: true,
     };
     const { result, sent } = await runToEnd([reply('Done.'), reply('Fixed.')], {

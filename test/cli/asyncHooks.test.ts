@@ -56,7 +56,9 @@ describe('an async hook of an agent', () => {
     await vi.waitFor(() => expect(files('.late')).toHaveLength(1));
     const other = await send(cli, 'claude', { ...PROMPT, session_id: 'other' });
     expect(other.json).toEqual({});
-    expect((await send(cli, 'claude', { hook_event_name: 'Notification', message: 'm' })).json).toEqual({});
+    expect(
+      (await send(cli, 'claude', { hook_event_name: 'Notification', message: 'm' })).json,
+    ).toEqual({});
     expect((await send(cli, 'claude', PROMPT)).json).toMatchObject({
       hookSpecificOutput: { additionalContext: 'LATE' },
     });
@@ -97,7 +99,9 @@ describe('an async hook of an agent', () => {
     await send(cli, 'claude', AFTER_TOOL);
     await vi.waitFor(() => expect(files('.late')).toHaveLength(1));
     const { json } = await send(cli, 'claude', PROMPT);
-    expect(json).toMatchObject({ systemMessage: expect.stringContaining('"late" exited with code 3') });
+    expect(json).toMatchObject({
+      systemMessage: expect.stringContaining('"late" exited with code 3'),
+    });
   });
 
   it('is one of so many', async () => {
@@ -128,6 +132,8 @@ describe('commands', () => {
     await haveHook('true', {}, 'BeforeTool');
     const { stdout, exitCode } = await cli.run(['validate']);
     expect(exitCode).toBe(1);
-    expect(stdout).toMatch(/settings\.json:\d+:\d+: .*hooks\.BeforeTool\[0\]\.hooks\[0\]\.async.*BeforeTool waits for its hooks/);
+    expect(stdout).toMatch(
+      /settings\.json:\d+:\d+: .*hooks\.BeforeTool\[0\]\.hooks\[0\]\.async.*BeforeTool waits for its hooks/,
+    );
   });
 });

@@ -125,7 +125,11 @@ describe('an async hook', () => {
 
   it('is one of so many at a time; some wait, and the rest is left out with one warning', async () => {
     const { config, logger } = setUp(
-      afterTool(hook('cat >/dev/null; echo x >>started; while [ ! -e go ]; do sleep 0.02; done', { async: true })),
+      afterTool(
+        hook('cat >/dev/null; echo x >>started; while [ ! -e go ]; do sleep 0.02; done', {
+          async: true,
+        }),
+      ),
       { maxAsyncHooks: 1 },
     );
     for (let count = 0; count < 8; count += 1) await runTool(config);
@@ -158,16 +162,16 @@ describe('an async hook', () => {
   });
 });
 
+function isAlive(): boolean {
+  try {
+    return process.kill(Number(readFileSync(file('pid'), 'utf8')), 0);
+  } catch {
+    return false;
+  }
+}
+
 describe('the end of a session', () => {
   const stubborn = 'cat >/dev/null; echo $$ >pid; sleep 300 & sleep 300';
-
-  function isAlive(): boolean {
-    try {
-      return process.kill(Number(readFileSync(file('pid'), 'utf8')), 0);
-    } catch {
-      return false;
-    }
-  }
 
   it('ends async hooks after a grace, with their process groups, and forgets what they said', async () => {
     const { config } = setUp({
@@ -223,10 +227,10 @@ describe('asyncRewake', () => {
   });
 });
 
-describe('async in settings', () => {
-  const parse = (event: HookEventName, settings: object) =>
-    parseHookDefinitions({ [event]: [{ hooks: [hook('x', settings)] }] });
+const parse = (event: HookEventName, settings: object) =>
+  parseHookDefinitions({ [event]: [{ hooks: [hook('x', settings)] }] });
 
+describe('async in settings', () => {
   it.each([BeforeTool, HookEventName.BeforeModel, HookEventName.BeforeAgent])(
     'leaves out a hook of %s, which is waited for',
     (event) => {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../../config/config.js';
 import { decideReceived } from '../../core/decideReceived.js';
-import { withLate } from '../../core/lateVerdict.js';
 import { reply as replyTo } from '../../dialects/reverse.js';
 import { planOfGuards } from '../../hooks/envelopes.js';
 import { fireHook, skipIdle } from '../../hooks/fireHook.js';
@@ -206,12 +205,8 @@ export class PolicyAnswers {
     const system = config.getHookSystem();
     return withinRemoteSpan(asked.question.span, async () => {
       if (received) {
-        const decided = await decideReceived(config, received, options);
+        const verdict = await decideReceived(config, received, options);
         signal.throwIfAborted();
-        const verdict = withLate(received, decided, {
-          wakes: () => system?.lookForLate(session).wakes ?? false,
-          take: () => system?.takeLate(session) ?? [],
-        });
         const { json, lost } = replyTo(received, verdict);
         for (const each of lost) onLost?.(each);
         this.#tellAnswered(read, verdict.kind, start);
