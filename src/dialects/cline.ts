@@ -10,7 +10,7 @@ import type {
   OurCall,
 } from './dialect.js';
 
-const { BeforeTool, AfterTool, BeforeAgent, AfterAgent, SessionStart } = HookEventName;
+const { BeforeTool, AfterTool, BeforeAgent, AfterAgent, SessionStart, ModelError } = HookEventName;
 
 const CALL = [
   ['tool_name', 'tool_call.name'],
@@ -140,8 +140,9 @@ export const cline: Dialect = {
       answer: { context: 'contextModification' },
     },
     { event: AfterAgent, name: 'TaskComplete', sentAs: 'agent_end', fields: [] },
+    { event: ModelError, name: 'TaskError', sentAs: 'agent_error', fields: ['error'], toOurs: faultOf },
   ],
-  otherEvents: ['agent_resume', 'agent_abort', 'agent_error', 'pre_compact', 'session_shutdown'],
+  otherEvents: ['agent_resume', 'agent_abort', 'pre_compact', 'session_shutdown'],
   common: [['hook_event_name', 'hookName'], ['session_id', 'taskId'], 'timestamp'],
   tools: [
     { ours: 'run_shell_command', theirs: ['run_commands'], form: commands },
@@ -152,6 +153,12 @@ export const cline: Dialect = {
   ],
   denies: () => false,
 };
+
+/** All that it says is why the task has failed. */
+function faultOf({ error }: Fields): Fields {
+  const message = textOf(recordOf(error)['message']) || 'The model call has failed';
+  return { llm_request: { model: '', messages: [] }, error: { message } };
+}
 
 function readCancel({ cancel, errorMessage: reason, contextModification, overrideInput }: Fields) {
   const context = textOf(contextModification);

@@ -71,7 +71,7 @@ export function sentEvent(dialect: Dialect, name: unknown): EventWords | undefin
 /** The event that a key of settings means in groups of a dialect, which may use its own name or ours. */
 export function ourEventName(dialect: Dialect, name: string): HookEventName | undefined {
   const words = dialect.events.find((each) => each.name === name);
-  if (words && !words.isOnlySent) return words.event;
+  if (words) return words.event;
   return Object.values(HookEventName).find((event) => event === name);
 }
 

@@ -1,3 +1,4 @@
+import { DEFAULT_STOP_REASON } from '../protocol/hookOutput.js';
 import { claude } from './claude.js';
 import { likeClaude } from './claudeLike.js';
 import { CONTEXT, PERMISSION } from './claudeForms.js';
@@ -37,11 +38,27 @@ export const qwen = likeClaude({
       isOther: ({ prompt, submitted_prompt: submitted }) =>
         prompt === '' && submitted === undefined,
     },
+    PostCompact: { isSilent: false },
+    // The results are read no more then, and it goes on.
+    PostToolBatch: {
+      answer: {
+        blockIsContext: true,
+        context: CONTEXT,
+        more: ({ kind, reason }) =>
+          kind === 'stop' ? { continue: false, stopReason: reason ?? DEFAULT_STOP_REASON } : {},
+      },
+    },
   },
-  // The results are read no more then, and it goes on.
-  endsAt: claude.endsAt ?? [],
   otherEvents: [...claude.otherEvents, 'QueryEnd', 'SessionDelete', 'TodoCompleted', 'TodoCreated'],
-  common: ['session_id', 'transcript_path', 'cwd', 'timestamp', 'hook_event_name'],
+  common: [
+    'session_id',
+    'transcript_path',
+    'cwd',
+    'timestamp',
+    'hook_event_name',
+    'agent_id',
+    'agent_type',
+  ],
   tools: gemini.tools,
   timeoutUnit: gemini.timeoutUnit,
   defaultTimeoutMs: gemini.defaultTimeoutMs,

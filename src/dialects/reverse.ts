@@ -14,19 +14,6 @@ export function receivableEvents(name: DialectName): readonly string[] {
   return dialects[name].events.map((words) => words.name);
 }
 
-/** The session that a stop may end which could not be told before, at an event that is none of ours. */
-export function endingOf(
-  name: DialectName,
-  json: unknown,
-): { readonly dialect: DialectName; readonly sessionId: string } | undefined {
-  const spoken = dialects[name];
-  if (!isRecord(json)) return undefined;
-  const event = commonValue(spoken, json, 'hook_event_name');
-  const sessionId = textOf(commonValue(spoken, json, 'session_id'));
-  const isEnd = typeof event === 'string' && spoken.endsAt?.includes(event) === true;
-  return isEnd && sessionId !== '' ? { dialect: name, sessionId } : undefined;
-}
-
 /** Thrown for what is no event, or lacks a field that its hooks must have read. */
 export class UnreadableEvent extends Error {
   override readonly name = 'UnreadableEvent';
@@ -106,6 +93,8 @@ function identityOf(spoken: Dialect, fields: Fields): ReceivedIdentity {
     transcriptPath: valueOf('transcript_path'),
     callId: valueOf('tool_use_id'),
     agent: valueOf('agent_type') || valueOf('agent_id'),
+    agentId: valueOf('agent_id'),
+    agentType: valueOf('agent_type'),
   };
   return Object.fromEntries(Object.entries(identity).filter(([, value]) => value !== ''));
 }
@@ -169,6 +158,7 @@ function replyByExitCode(
 const PREVENTED: ReadonlySet<HookEventName> = new Set([
   HookEventName.BeforeTool,
   HookEventName.BeforeAgent,
+  HookEventName.SubagentStart,
 ]);
 const UNREAD = 'the model reads nothing of hooks at this event';
 

@@ -16,6 +16,7 @@ import { HostLogger } from './tellPerson.js';
 
 const { BeforeTool, BeforeToolSelection, BeforeAgent, AfterAgent, SessionStart, SessionEnd } =
   HookEventName;
+const { SubagentStart, SubagentStop, ModelError } = HookEventName;
 
 /** What one event of a session leaves for the next ones, of which each has a process of its own. */
 interface Memory {
@@ -41,7 +42,7 @@ export async function withMemory(
   if (file === undefined) return decide();
   const before = await recall(file);
   if (event === BeforeTool) {
-    const refusal = refusalOf(received, before);
+    const refusal = refusalOf(received, before) ?? (await refusalOfHelper(received));
     if (refusal) return refusal;
   }
   const kept = isAnew(event, before) ? {} : before;
@@ -50,7 +51,7 @@ export async function withMemory(
   // Whoever starts a session that was stopped before is about to say something new.
   if (kept.stop === undefined || verdict.kind === 'stop' || event === SessionStart) return verdict;
   // Nobody sends back to work what is to end.
-  return event === AfterAgent
+  return event === AfterAgent || event === SubagentStop
     ? { ...verdict, kind: 'none' }
     : { ...verdict, kind: 'stop', reason: kept.stop };
 }
@@ -87,9 +88,18 @@ function memoryOf({ event, dialect }: Received, verdict: ReplyVerdict): Memory {
   };
 }
 
-/** Where the agent ends anyway, there is nothing to remember. */
+/** A sub-agent that was not to start, of an agent that starts it all the same: it may do nothing. */
+async function refusalOfHelper({ dialect, identity }: Received): Promise<ReplyVerdict | undefined> {
+  const file = identity.agentId && fileOf(dialect, identity.sessionId, identity.agentId);
+  const { stop } = file ? await recall(file) : {};
+  return stop === undefined ? undefined : { kind: 'block', reason: stop };
+}
+
+/** Events at whose end there is nothing left to stop. */
+const ENDS: ReadonlySet<HookEventName> = new Set([AfterAgent, SessionEnd, SubagentStop, ModelError]);
+
 function stopAt(event: HookEventName, stop: string): Memory {
-  if (event === AfterAgent || event === SessionEnd) return {};
+  if (ENDS.has(event)) return {};
   return { stop, isOfStart: event === SessionStart };
 }
 
@@ -100,31 +110,22 @@ function isTexts(value: unknown): value is string[] {
 /** Within `.llxprt` of the home directory. */
 const FOLDER = 'sessions';
 
-/** Why a session is to end, at an event of its agent that is none of ours. */
-export async function pendingStop({ dialect, sessionId }: Session): Promise<string | undefined> {
-  const file = fileOf(dialect, sessionId);
-  return file && (await recall(file)).stop;
-}
-
-/** Remembers that a session is to end, as its agent cannot be told what hooks decided. */
+/** Remembers that a session is to end, or what a sub-agent may not do, as its agent cannot be told what hooks decided. */
 export async function keepStop(
   { dialect, event, identity }: Received,
   reason: string,
 ): Promise<void> {
-  const file = fileOf(dialect, identity.sessionId);
+  const helper = event === SubagentStart ? identity.agentId : undefined;
+  const file = fileOf(dialect, identity.sessionId, helper);
   if (file === undefined) return;
   const before = await recall(file);
   await keep(file, before, { ...stopAt(event, reason), ...before });
 }
 
-interface Session {
-  readonly dialect: string;
-  readonly sessionId: string;
-}
-
-function fileOf(dialect: string, sessionId: string | undefined): string | undefined {
+function fileOf(dialect: string, sessionId?: string, helper?: string): string | undefined {
   if (sessionId === undefined) return undefined;
-  const name = createHash('sha256').update(`${dialect}\n${sessionId}`).digest('hex');
+  const whose = [dialect, sessionId, ...(helper === undefined ? [] : [helper])].join('\n');
+  const name = createHash('sha256').update(whose).digest('hex');
   const home = findHome();
   return home && path.join(home, '.llxprt', FOLDER, name);
 }
