@@ -150,7 +150,7 @@ export const claude: Dialect = {
       answer: { blockIsContext: true, context: CONTEXT },
     },
   ],
-  modEvents: [
+  sentOnly: [
     {
       ...FAILURE,
       name: 'ToolFailure',

@@ -14,7 +14,7 @@ interface Differences extends Partial<Dialect> {
 }
 
 const { guardWord: _word, projectVariable: _variable, ...own } = claude;
-const { modEvents: _mod, hasConditions: _condition, constants, ...kept } = own;
+const { sentOnly: _mod, hasConditions: _condition, constants, ...kept } = own;
 
 /** What is as in Claude Code, wherever an agent's table says nothing else. */
 export const common = {

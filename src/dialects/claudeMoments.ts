@@ -25,20 +25,27 @@ export function faultFields({ error }: Fields): Record<string, unknown> {
   return { error: faultWord(fault), error_details: fault['message'] };
 }
 
-/** The request is not told. */
+const UNTOLD = { model: '', messages: [] };
+
 export function faultOf({ error, error_details: details, ...others }: Fields): Fields {
   const code = textOf(error);
   const message = textOf(details) || textOf(others['last_assistant_message']) || code;
   const [, told] = /^API Error: (\d{3})\b/.exec(message) ?? [];
   const status = told === undefined ? FAULTS.find(([, word]) => word === code)?.[0] : Number(told);
   return {
-    llm_request: { model: '', messages: [] },
+    llm_request: UNTOLD,
     error: {
       message: message || 'The model call has failed',
       ...(code !== '' && { code }),
       ...(status !== undefined && { status }),
     },
   };
+}
+
+/** The same of an error as JavaScript has it. */
+export function errorFields({ error }: Fields): Fields {
+  const message = textOf(recordOf(error)['message']) || 'The model call has failed';
+  return { llm_request: UNTOLD, error: { message } };
 }
 
 /** The calls of a batch; the result of each is what the model reads. */

@@ -241,12 +241,16 @@ export interface Dialect {
   readonly isSilent?: boolean;
   /** Its events, in the order in which `hookstack install` writes them. One of ours that is not here keeps our name. */
   readonly events: readonly EventWords[];
-  /** What a mod of ours sends besides, where the agent has such: no settings hook reads it. */
-  readonly modEvents?: readonly EventWords[];
+  /** Events that are only sent, and for which no hook is registered: by a mod of ours, or as a case of another event. */
+  readonly sentOnly?: readonly EventWords[];
+  /** Which event it is, where the name that was sent, or none, does not tell. */
+  readonly eventName?: (fields: Fields) => string | undefined;
   /** Events that it also sends, of which there is nothing here. Nobody's hooks run then. */
   readonly otherEvents: readonly string[];
   /** Where it is named in one of those, if elsewhere. */
   readonly otherEventField?: string;
+  /** Whether an event happens inside of a sub-agent, where all events name the agent. Default: those that name one. */
+  readonly isHelper?: (fields: Fields) => boolean;
   /** The fields that every event has. */
   readonly common: readonly FieldNames[];
   /** Those that are always the same. */

@@ -64,8 +64,8 @@ export function theirEventName(dialect: Dialect, event: HookEventName, moment?: 
 
 /** The event that an agent sends by this name. */
 export function sentEvent(dialect: Dialect, name: unknown): EventWords | undefined {
-  const { events, modEvents = [] } = dialect;
-  return [...events, ...modEvents].find(({ name: own, sentAs = own }) => sentAs === name);
+  const { events, sentOnly = [] } = dialect;
+  return [...events, ...sentOnly].find(({ name: own, sentAs = own }) => sentAs === name);
 }
 
 /** The event that a key of settings means in groups of a dialect, which may use its own name or ours. */

@@ -3,6 +3,18 @@ import { claude } from './claude.js';
 import { likeClaude } from './claudeLike.js';
 import { CONTEXT, PERMISSION } from './claudeForms.js';
 import { gemini } from './gemini.js';
+import { recordOf, textOf } from './answers.js';
+import type { Fields } from './dialect.js';
+
+/** A call whose result is what the model reads of it. */
+function asText({ tool_response: response, ...call }: Fields): Fields {
+  const { response_parts: parts } = recordOf(response);
+  const texts = (Array.isArray(parts) ? parts.map(recordOf) : []).flatMap((part) => {
+    const { output, error } = recordOf(recordOf(part['functionResponse'])['response']);
+    return textOf(output) || textOf(error) || [];
+  });
+  return { ...call, tool_response: texts.join('\n') };
+}
 
 /** The format of hooks for Qwen Code: that of Claude Code, with the tools of Gemini CLI, and times in milliseconds. */
 export const qwen = likeClaude({
@@ -41,6 +53,9 @@ export const qwen = likeClaude({
     PostCompact: { isSilent: false },
     // The results are read no more then, and it goes on.
     PostToolBatch: {
+      toOurs: ({ tool_calls: calls }) => ({
+        tool_calls: Array.isArray(calls) ? calls.map(recordOf).map(asText) : [],
+      }),
       answer: {
         blockIsContext: true,
         context: CONTEXT,

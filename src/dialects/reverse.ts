@@ -45,7 +45,9 @@ export function receive(name: DialectName, json: unknown): Received | undefined 
   const { agent } = spoken;
   if (!isRecord(json)) throw new UnreadableEvent(`${agent} sent no JSON object`);
   const theirEvent =
-    commonValue(spoken, json, 'hook_event_name') ?? json[spoken.otherEventField ?? ''];
+    spoken.eventName?.(json) ??
+    commonValue(spoken, json, 'hook_event_name') ??
+    json[spoken.otherEventField ?? ''];
   if (typeof theirEvent !== 'string') {
     const field = theirField(spoken.common, 'hook_event_name');
     throw new UnreadableEvent(`${agent} sent no "${field}"`);
@@ -93,8 +95,11 @@ function identityOf(spoken: Dialect, fields: Fields): ReceivedIdentity {
     transcriptPath: valueOf('transcript_path'),
     callId: valueOf('tool_use_id'),
     agent: valueOf('agent_type') || valueOf('agent_id'),
-    agentId: valueOf('agent_id'),
-    agentType: valueOf('agent_type'),
+    ...((spoken.isHelper?.(fields) ?? true) && {
+      agentId: valueOf('agent_id'),
+      agentType: valueOf('agent_type'),
+      parentSessionId: valueOf('parent_session_id'),
+    }),
   };
   return Object.fromEntries(Object.entries(identity).filter(([, value]) => value !== ''));
 }

@@ -13,6 +13,8 @@ export interface ReceivedIdentity {
   readonly agentId?: string;
   /** Inside of a sub-agent: its kind. */
   readonly agentType?: string;
+  /** Inside of a sub-agent with a session of its own: the one that started it. */
+  readonly parentSessionId?: string;
 }
 
 /** What another agent tells its hooks, in our words. */

@@ -3,7 +3,7 @@ import { lstatSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { recordOf } from '../../dialects/answers.js';
 import { dialects } from '../../dialects/dialects.js';
-import type { Received, ReplyVerdict } from '../../protocol/received.js';
+import type { Received, ReceivedIdentity, ReplyVerdict } from '../../protocol/received.js';
 import { theirToolNames } from '../../dialects/translate.js';
 import { DEFAULT_STOP_REASON } from '../../protocol/hookOutput.js';
 import { HookEventName, type HookPayload } from '../../protocol/types.js';
@@ -45,7 +45,7 @@ export async function withMemory(
     const refusal = refusalOf(received, before) ?? (await refusalOfHelper(received));
     if (refusal) return refusal;
   }
-  const kept = isAnew(event, before) ? {} : before;
+  const kept = isAnew(received, before) ? {} : before;
   const verdict = await decide();
   await keep(file, before, { ...kept, ...memoryOf(received, verdict) });
   // Whoever starts a session that was stopped before is about to say something new.
@@ -57,7 +57,9 @@ export async function withMemory(
 }
 
 /** Whether the user has the word again; after a stop at its start, a session has to start again. */
-function isAnew(event: HookEventName, { isOfStart = false }: Memory): boolean {
+function isAnew({ event, identity }: Received, { isOfStart = false }: Memory): boolean {
+  // The prompt of a sub-agent is none of the user.
+  if (identity.agentId !== undefined) return false;
   return event === SessionEnd || event === (isOfStart ? SessionStart : BeforeAgent);
 }
 
@@ -90,7 +92,7 @@ function memoryOf({ event, dialect }: Received, verdict: ReplyVerdict): Memory {
 
 /** A sub-agent that was not to start, of an agent that starts it all the same: it may do nothing. */
 async function refusalOfHelper({ dialect, identity }: Received): Promise<ReplyVerdict | undefined> {
-  const file = identity.agentId && fileOf(dialect, identity.sessionId, identity.agentId);
+  const file = identity.agentId && helperFile(dialect, identity);
   const { stop } = file ? await recall(file) : {};
   return stop === undefined ? undefined : { kind: 'block', reason: stop };
 }
@@ -115,11 +117,16 @@ export async function keepStop(
   { dialect, event, identity }: Received,
   reason: string,
 ): Promise<void> {
-  const helper = event === SubagentStart ? identity.agentId : undefined;
-  const file = fileOf(dialect, identity.sessionId, helper);
+  const isOfHelper = event === SubagentStart && identity.agentId !== undefined;
+  const file = isOfHelper ? helperFile(dialect, identity) : fileOf(dialect, identity.sessionId);
   if (file === undefined) return;
   const before = await recall(file);
   await keep(file, before, { ...stopAt(event, reason), ...before });
+}
+
+/** What is known of a sub-agent, by the session that has started it. */
+function helperFile(dialect: string, { sessionId, parentSessionId, agentId }: ReceivedIdentity) {
+  return fileOf(dialect, parentSessionId ?? sessionId, agentId);
 }
 
 function fileOf(dialect: string, sessionId?: string, helper?: string): string | undefined {
