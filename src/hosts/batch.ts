@@ -85,11 +85,13 @@ export function endedCalls(
   isFailure: (content: Content) => boolean = () => false,
 ): EndedCall[] {
   const first = contents.findLastIndex((content) => !hasResult(content)) + 1;
-  const results = contents.slice(first).flatMap((content) =>
-    (content.parts ?? []).flatMap(({ functionResponse }) =>
-      functionResponse ? [{ ...functionResponse, hasFailed: isFailure(content) }] : [],
-    ),
-  );
+  const results = contents
+    .slice(first)
+    .flatMap((content) =>
+      (content.parts ?? []).flatMap(({ functionResponse }) =>
+        functionResponse ? [{ ...functionResponse, hasFailed: isFailure(content) }] : [],
+      ),
+    );
   if (results.length === 0) return [];
   const calls = contents
     .slice(0, first)

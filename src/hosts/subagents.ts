@@ -45,16 +45,25 @@ export type SubagentEnd<Answer> =
   /** Why there is no answer, and whether the agent that started it is to end as well. */
   | { readonly refusal: string; readonly isStop: boolean };
 
+interface Beginning {
+  /** What hooks know it by. */
+  readonly agentType: string;
+  readonly prompt: string;
+  /** Whether it can read why hooks want it to go on. Default `true`. */
+  readonly canSendBack?: boolean;
+}
+
 /**
  * Runs a sub-agent between its two events. Whatever happens while it works is in its session.
  *
- * @param work has it work, anew each time that hooks send it back; their reason is in `withAdded` then
+ * @param work has it work, anew each time that hooks send it back. What hooks have added behind its prompt, last of all
+ *   their reason, is what it gets, and in `withAdded`
  * @throws what `work` throws; the reason of `options.signal`
  */
 export async function runSubagent<Answer>(
   config: Config,
-  { agentType, prompt }: { readonly agentType: string; readonly prompt: string },
-  work: () => Promise<Answer>,
+  { agentType, prompt, canSendBack = true }: Beginning,
+  work: (added: readonly Content[]) => Promise<Answer>,
   options: CallOptions,
 ): Promise<SubagentEnd<Answer>> {
   const agent = { agentId: randomUUID(), agentType };
@@ -68,15 +77,17 @@ export async function runSubagent<Answer>(
   if (refused) return { refusal: refused.reason, isStop: start.stopped !== null };
   let added: readonly Content[] = toNotes(start.notes);
   for (let sentBack = 0; ; sentBack++) {
-    const answer = await current.run({ session, added }, work);
+    const answer = await current.run({ session, added }, work, added);
     const promptResponse = asText(answer);
     const done = { ...started, promptResponse, stopHookActive: sentBack > 0 };
     const end = await decideEvent(config, HookEventName.SubagentStop, done, calling);
     if (end.stopped) return { refusal: end.stopped.reason, isStop: false };
     if (!end.objection) return { answer };
     const { reason } = end.objection;
+    if (!canSendBack) return { refusal: reason, isStop: false };
     if (sentBack >= MAX_SENT_BACK) {
-      return { refusal: `Blocked, also after ${MAX_SENT_BACK} more tries: ${reason}`, isStop: false };
+      const refusal = `Blocked, also after ${MAX_SENT_BACK} more tries: ${reason}`;
+      return { refusal, isStop: false };
     }
     const said = { role: 'model', parts: [{ text: promptResponse }] };
     added = [...added, said, ...toNotes([asHookContext(reason), ...end.notes])];

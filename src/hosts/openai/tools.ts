@@ -175,7 +175,10 @@ export function coverAgent<T extends AnyTool>(
     const { input: prompt = input } = readArguments(input) ?? {};
     const subagent = { agentType, prompt: asText(prompt) };
     const work = () => invoke(context, input, details);
-    const ended = await runSubagent(config, subagent, work, { ...options, ...(signal && { signal }) });
+    const ended = await runSubagent(config, subagent, work, {
+      ...options,
+      ...(signal && { signal }),
+    });
     if ('answer' in ended) return ended.answer;
     if (ended.isStop) stopsOfSubagents.set(details, ended.refusal);
     return ended.refusal;
