@@ -2,14 +2,21 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { GenerateContentResponse } from '@google/genai';
 import type { ModelCall } from '../src/context.js';
 import { toModelFault } from '../src/protocol/modelFault.js';
-import { HookEventName } from '../src/protocol/types.js';
-import type { FireHook } from './callerEffects.js';
+import type { ProcessedHookResult } from '../src/protocol/hookOutput.js';
+import { HookEventName, type HookPayload } from '../src/protocol/types.js';
 
 /** How often hooks may have one model call made again. */
 export const MAX_MODEL_RETRIES = 3;
 
 /** What they may have it wait for, in ms. */
 export const MAX_RETRY_DELAY_MS = 60_000;
+
+/** How the hooks are told. */
+type Fire = (
+  event: HookEventName.ModelError,
+  failure: HookPayload<HookEventName.ModelError>,
+  call: ModelCall,
+) => Promise<ProcessedHookResult> | undefined;
 
 type Chunks = AsyncIterable<GenerateContentResponse>;
 
@@ -21,7 +28,7 @@ type Chunks = AsyncIterable<GenerateContentResponse>;
  * @throws what the model throws, where it is not called again; the reason of the call's signal
  */
 export async function openWithRetries(
-  fire: FireHook,
+  fire: Fire,
   call: ModelCall,
   open: () => Promise<Chunks>,
 ): Promise<Chunks> {
@@ -34,7 +41,7 @@ class Tries {
   #last: unknown;
 
   constructor(
-    private readonly fire: FireHook,
+    private readonly fire: Fire,
     private readonly call: ModelCall,
     private readonly tryOnce: () => Promise<Chunks>,
   ) {}

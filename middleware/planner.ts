@@ -78,10 +78,19 @@ export function planContext<E extends HookEventName>(
   hasMoments = true,
 ): PlanContext | undefined {
   const { matchOn, dialectsMatchOn, momentOf }: EventDefinition<E> = events[event];
-  if (!matchOn) return dialectsMatchOn && { subject: payload[dialectsMatchOn] as string };
-  if ((matchOn as string) !== 'toolName') return { agentType: payload[matchOn] as string };
+  if (matchOn !== 'toolName') return otherContext(payload, matchOn, dialectsMatchOn);
   const moment = hasMoments ? momentOf?.(payload) : undefined;
   return { toolName: payload[matchOn] as string, moment };
+}
+
+/** The same at an event without a tool. */
+function otherContext<P>(
+  payload: P,
+  matchOn: keyof P | undefined,
+  dialectsMatchOn: keyof P | undefined,
+): PlanContext | undefined {
+  if (matchOn) return { agentType: payload[matchOn] as string };
+  return dialectsMatchOn && { subject: payload[dialectsMatchOn] as string };
 }
 
 /** What came of trying a matcher. `undecided`: it took too long, or is no expression. */
@@ -144,7 +153,7 @@ export class HookPlanner implements Planner {
     const when = moment === undefined ? event : `${event} ${moment}`;
     const key = toolName ?? agentType ?? subject ?? '';
     const plan = plans.get(when)?.get(key);
-    return plan === undefined ? this.#make(event, { toolName, agentType, subject, moment }, when, key) : plan;
+    return plan === undefined ? this.#make(event, { ...context, moment }, when, key) : plan;
   }
 
   #make(event: HookEventName, context: PlanContext, when: string, key: string) {

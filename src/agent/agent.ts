@@ -166,7 +166,9 @@ class AgentRun {
     if (subagents.length === 0) return tools;
     const task = subagentTool(subagents, (...asked) => this.#runSubagent(...asked));
     if (!tools.some(({ name }) => name === task.name)) return [...tools, task];
-    throw new TypeError(`runAgent(): "${task.name}" starts sub-agents; give your tool another name`);
+    throw new TypeError(
+      `runAgent(): "${task.name}" starts sub-agents; give your tool another name`,
+    );
   }
 
   get #sessionId(): string {

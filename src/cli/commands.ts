@@ -208,7 +208,7 @@ was aborted; 2 wrong usage or settings, or a file that was named cannot be used`
       ),
       new Option(
         '--response <json>',
-        "AfterModel: the GenerateContentResponse; AfterTool: the tool's result; AfterAgent: the text",
+        "AfterModel: the GenerateContentResponse; AfterTool: the tool's result; AfterAgent and SubagentStop: the text; ModelError: the error",
       ),
       new Option('--prompt <text>', `what the user asked; default ${DEFAULT_PROMPT}`),
       new Option(

@@ -106,7 +106,7 @@ export class CoreToolScheduler {
     for (const record of records) if (record.status === 'scheduled') this.#reportStatus(record);
     const inTurn = { ...options, turn: { asked: new Set<string>(), isStopped: false } };
     const completed = await Promise.all(records.map((record) => this.#run(record, inTurn)));
-    const isOver = inTurn.turn.isStopped || options.signal?.aborted;
+    const isOver = inTurn.turn.isStopped || !mayBeRead(this.#options.config, ToolBatchEnd);
     return isOver ? completed : this.#endBatch(completed, options.signal);
   }
 
@@ -117,7 +117,7 @@ export class CoreToolScheduler {
   ): Promise<CompletedToolCall[]> {
     const { config, onHooks, session } = this.#options;
     const last = calls.at(-1);
-    if (!last || !mayBeRead(config, ToolBatchEnd)) return calls;
+    if (!last || signal?.aborted) return calls;
     const payload = { toolCalls: calls.map(toBatchedCall) };
     const fired = await fireHook(config, ToolBatchEnd, payload, { signal, onHooks, session });
     const { stopped, notes } = readVerdict(ToolBatchEnd, fired);

@@ -56,6 +56,8 @@ export interface EventRow<Table, Facts, Answers, Payload, Input> {
   readonly canAsk?: boolean;
   /** Where there is something to withhold once a guard has failed: how a text takes its place, or the agent is stopped. */
   readonly withhold?: (text: string) => HookOutput;
+  /** What that is, for messages. Default: its result is withheld. */
+  readonly withheldAs?: string;
   /**
    * What the payload is after an output; the same one where that changes nothing. There where the operation goes on with
    * it, so that guards have to see it.

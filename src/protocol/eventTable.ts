@@ -283,16 +283,14 @@ export const eventTable = {
     dialectsMatchOn: 'trigger',
     subjects: Object.values(PreCompressTrigger),
     withhold: stopFor,
+    withheldAs: 'the agent is stopped',
   }),
 
   ModelError: defineEvent({
     summary: 'When a model call has failed: is it to be made again?',
     fields: {
       ...modelFields,
-      error: [
-        modelFault,
-        'What went wrong: "message", and "status" and "code" where known.',
-      ],
+      error: [modelFault, 'What went wrong: "message", and "status" and "code" where known.'],
       attempt: [
         positiveCount,
         'How often the call has failed, this time included.',
@@ -304,10 +302,12 @@ export const eventTable = {
       retryAfterMs: 'Milliseconds before that, at most 60,000.',
     },
     withhold: () => ({ hookSpecificOutput: { retry: false } }),
+    withheldAs: 'the call is not made again',
   }),
 
   ToolBatchEnd: defineEvent({
-    summary: 'When all tool calls of one answer have come to their end, before the next model call.',
+    summary:
+      'When all tool calls of one answer have come to their end, before the next model call.',
     fields: {
       tool_calls: [
         batchedCalls,
@@ -318,6 +318,7 @@ export const eventTable = {
     answers: context,
     tellsBlock: true,
     withhold: stopFor,
+    withheldAs: 'the agent is stopped',
   }),
 } satisfies Readonly<Record<HookEventName, object>>;
 

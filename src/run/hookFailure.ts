@@ -109,10 +109,10 @@ export function denyForFailure(
   stderr = '',
 ): HookOutput {
   const name = shortIdentity(hook);
-  if (events[event].withhold) {
-    const withheld = sanitizeText(
-      `What was given here is withheld: the hook "${name}" must not be bypassed, and it ${what}`,
-    );
+  const { withhold, withheldAs } = events[event];
+  if (withhold) {
+    const begin = withheldAs === undefined ? 'What was given here is withheld: the' : 'The';
+    const withheld = sanitizeText(`${begin} hook "${name}" must not be bypassed, and it ${what}`);
     return withWithheld(event, { decision: 'deny', reason: withheld, foreign: { withheld } });
   }
   const isExplained = kind === 'exit' || kind === 'protocol';
@@ -190,7 +190,8 @@ export function ineffectiveBlock(
   { ending, exitCode, stderr }: Pick<CommandOutcome, 'ending' | 'exitCode' | 'stderr'>,
   output: HookOutput | undefined,
 ): string[] {
-  if (ending !== 'exit' || exitCode !== 2 || isBlockRead(event) || output?.continue === false) return [];
+  if (ending !== 'exit' || exitCode !== 2 || isBlockRead(event) || output?.continue === false)
+    return [];
   const reason = sanitizeText(stderr.trim());
   return [`exited with code 2, which blocks nothing at ${event}${reason && `: ${reason}`}`];
 }
@@ -204,7 +205,8 @@ function consequenceOf(
   if (failure.kind === 'aborted') return 'nobody waits for its answer any more';
   if (blocksByFailing(hook, event, failure)) {
     const why = failsClosed(hook, event) ? ' (onFailure: "deny")' : '';
-    return `${events[event].canBlock ? 'the operation is blocked' : 'its result is withheld'}${why}`;
+    const { canBlock, withheldAs = 'its result is withheld' } = events[event];
+    return `${canBlock ? 'the operation is blocked' : withheldAs}${why}`;
   }
   const hint = isUnclear && events[event].canBlock ? ', as only exit code 2 blocks' : '';
   return `the operation goes on without it${hint}`;

@@ -50,11 +50,7 @@ describe('PostCompress', () => {
 
   it('has the summary, and what its hooks say is read next', async () => {
     const add = sandbox.says({ hookSpecificOutput: { additionalContext: 'Keep to the plan.' } });
-    const { sent } = await runTo(
-      answers,
-      { PostCompress: atOnce(add) },
-      { compressAtTokens: 100 },
-    );
+    const { sent } = await runTo(answers, { PostCompress: atOnce(add) }, { compressAtTokens: 100 });
     expect(add.inputs()).toMatchObject([
       { trigger: 'auto', summary: 'Summary of the conversation so far:\nAll in short.' },
     ]);
@@ -74,11 +70,7 @@ describe('PostCompress', () => {
 
   it('ends the agent where a hook stops, and where a guard fails', async () => {
     const stop = sandbox.says({ continue: false, stopReason: 'Enough.' });
-    const stopped = await runTo(
-      answers,
-      { PostCompress: atOnce(stop) },
-      { compressAtTokens: 100 },
-    );
+    const stopped = await runTo(answers, { PostCompress: atOnce(stop) }, { compressAtTokens: 100 });
     expect(stopped.result.stopped).toMatchObject({ event: 'PostCompress', reason: 'Enough.' });
     const guard = { ...sandbox.runs('exit 7').config, onFailure: 'deny' as const };
     const failed = await runTo(
@@ -103,7 +95,11 @@ describe('ToolBatchEnd', () => {
     expect(others).toEqual([]);
     expect(batch?.tool_calls).toMatchObject([
       { call_id: 'a', tool_name: 'write_file', tool_input: { file_path: 'a.txt' } },
-      { call_id: 'b', tool_name: 'write_file', tool_response: { returnDisplay: expect.any(String) } },
+      {
+        call_id: 'b',
+        tool_name: 'write_file',
+        tool_response: { returnDisplay: expect.any(String) },
+      },
     ]);
     expect(sent[1]?.contents.at(-1)?.parts).toMatchObject([
       { functionResponse: { id: 'a' } },

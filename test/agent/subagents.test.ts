@@ -218,10 +218,7 @@ describe('a sub-agent', () => {
 
   it('tells of its hooks, and of nothing that would be taken for the words of the agent', async () => {
     const { hooks } = watch(SubagentStart, SubagentStop);
-    const { told, result } = await runTo(
-      [callTools(TASK), reply('Found.'), reply('Done.')],
-      hooks,
-    );
+    const { told, result } = await runTo([callTools(TASK), reply('Found.'), reply('Done.')], hooks);
     expect(result.hooks.map(({ event }) => event)).toEqual([SubagentStart, SubagentStop]);
     const texts = told.flatMap((event) => (event.type === 'text' ? [event.text] : []));
     expect(texts).toEqual(['Done.']);
@@ -239,5 +236,5 @@ it('a tool of the name of the one that starts sub-agents is refused', async () =
     tools: [{ name: 'task', declaration: { name: 'task' }, execute }],
     subagents: referenceSubagents,
   });
-  await expect(running).rejects.toThrow(new TypeError(expect.stringContaining('"task"') as string));
+  await expect(running).rejects.toThrow('"task" starts sub-agents; give your tool another name');
 });

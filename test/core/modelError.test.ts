@@ -36,11 +36,7 @@ const failsLater: Try = () => answer(['half'], new Overloaded('overloaded'));
 const works: Try = () => answer(['whole']);
 
 /** One model call, whose tries go as these do. */
-async function call(
-  tries: readonly Try[],
-  hooks: HookDefinitions,
-  options: ModelCallOptions = {},
-) {
+async function call(tries: readonly Try[], hooks: HookDefinitions, options: ModelCallOptions = {}) {
   let opened = 0;
   const open = async () => {
     const next = tries[opened++];

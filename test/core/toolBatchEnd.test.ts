@@ -49,7 +49,11 @@ describe('the end of the tool calls of one answer', () => {
         tool_calls: [
           { call_id: 'a', tool_name: 'echo', tool_input: { text: 'a' } },
           { call_id: 'b', tool_response: { llmContent: 'no', error: { type: 'blocked_by_hook' } } },
-          { call_id: 'c', tool_name: 'nothing', tool_response: { error: { type: 'unknown_tool' } } },
+          {
+            call_id: 'c',
+            tool_name: 'nothing',
+            tool_response: { error: { type: 'unknown_tool' } },
+          },
         ],
       },
     ]);

@@ -118,10 +118,7 @@ describe('planner', () => {
       { notificationType: NotificationType.Idle, message: 'm', details: {} },
       { subject: 'Idle' },
     ],
-    SubagentStart: [
-      { agentId: 'a1', agentType: 'explore', prompt: 'p' },
-      { agentType: 'explore' },
-    ],
+    SubagentStart: [{ agentId: 'a1', agentType: 'explore', prompt: 'p' }, { agentType: 'explore' }],
     SubagentStop: [
       {
         agentId: 'a1',
