@@ -39,8 +39,9 @@ export function ambiguityOf(
 /** What is answered in place of hooks that have not: a block, or where that comes too late, that something is withheld. */
 export function refusedVerdict({ event }: Received, reason: string): ReplyVerdict {
   const withheld = events[event].withhold?.(`What was given here is withheld. ${reason}`);
+  const isEnd = withheld?.continue === false;
   return {
-    kind: withheld ? 'none' : 'block',
+    kind: isEnd ? 'stop' : withheld ? 'none' : 'block',
     reason,
     output: withheld?.foreign?.toolOutput,
     changes: withheld?.hookSpecificOutput,

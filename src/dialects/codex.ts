@@ -50,8 +50,12 @@ export const codex = likeClaude({
     },
     PostToolUseFailure: null,
     Notification: null,
+    // It shows nothing of what is printed.
+    PostCompact: { fields: ['trigger'], isSilent: false, answer: {} },
+    StopFailure: null,
+    PostToolBatch: null,
   },
-  otherEvents: ['PostCompact', 'SubagentStart', 'Interrupt'],
+  otherEvents: ['Interrupt'],
   tools: [
     { ours: 'run_shell_command', theirs: ['Bash'] },
     { ours: 'write_file', theirs: ['apply_patch', 'Write'], paths: ['file_path'], form: patches },

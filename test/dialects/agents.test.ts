@@ -68,7 +68,7 @@ function sentBy(name: DialectName, { event, moment }: EventWords, payload: unkno
 /** Each event of an agent that its hooks here have, as it sends it, for each tool that it is about. */
 function casesOf(name: DialectName): [string, EventWords, string][] {
   return dialects[name].events
-    .filter(({ isOnlySent, moment }) => !isOnlySent && moment === undefined)
+    .filter(({ moment }) => moment === undefined)
     .flatMap((words): [string, EventWords, string][] => {
       const hasTool = words.event === BeforeTool || words.event === AfterTool;
       const tools = TOOLS.filter(

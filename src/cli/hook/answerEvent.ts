@@ -6,7 +6,7 @@ import { openReceivedCall, opensCall } from '../../core/receivedCall.js';
 import { reply } from '../../dialects/reverse.js';
 import type { Received, ReplyVerdict } from '../../protocol/received.js';
 import type { Dialect } from '../../dialects/dialect.js';
-import { dialects } from '../../dialects/dialects.js';
+import { dialects, sentEvent } from '../../dialects/dialects.js';
 import { events, failsClosed } from '../../protocol/events.js';
 import { hookIdentity } from '../../protocol/identity.js';
 import { HookEventName, type DialectName } from '../../protocol/types.js';
@@ -23,7 +23,7 @@ import type { Crash } from './crash.js';
 import type { HookOptions } from './hookArguments.js';
 import { LIMITS } from '../shared/limits.js';
 import { refusalBy, type EventReading } from './event.js';
-import { keepStop, pendingStop, withMemory } from './sessionMemory.js';
+import { keepStop, withMemory } from './sessionMemory.js';
 import {
   HostLogger,
   refusalOfUnknown,
@@ -71,12 +71,7 @@ export async function answerEvent(
       event.unread,
     );
   }
-  const { received, ending } = event;
-  const stopReason = ending && (await pendingStop(ending));
-  if (ending && stopReason !== undefined) {
-    return printed(ending.dialect, { continue: false, stopReason });
-  }
-  if (ending) return printed(ending.dialect, {});
+  const { received } = event;
   if (!received)
     return pass(
       `${dialects[options.from].agent}: hooks have no such event here, and none was run`,
@@ -240,7 +235,13 @@ async function write(received: Received, verdict: ReplyVerdict): Promise<HookAns
     printNotice('note', toOneLine(`${agent}, ${received.theirEvent}: ${each}`, MAX_NOTE));
   }
   if (refusal !== undefined) return { blocked: refusal };
-  return { ...printed(received.dialect, json, text), reason: verdict.reason };
+  const isSilent = isSilentAt(received);
+  return { ...printed(received.dialect, json, text, isSilent), reason: verdict.reason };
+}
+
+function isSilentAt({ dialect, theirEvent }: Received): boolean {
+  const spoken = dialects[dialect];
+  return sentEvent(spoken, theirEvent)?.isSilent ?? spoken.isSilent ?? false;
 }
 
 /** What an agent reads on stdout, for what there is to say. */
@@ -248,9 +249,10 @@ export function printed(
   dialect: DialectName,
   json: object,
   text?: string,
+  isSilent = dialects[dialect].isSilent,
 ): { readonly out: string; readonly isSaid: boolean } {
   const isSaid = text !== undefined || Object.keys(json).length > 0;
-  const isNothing = !isSaid && dialects[dialect].isSilent;
+  const isNothing = !isSaid && isSilent === true;
   return { out: isNothing ? '' : `${text ?? JSON.stringify(json)}\n`, isSaid };
 }
 

@@ -134,7 +134,7 @@ function* carryEvents(
     // They run the hooks that are here.
     if (SWITCHES.has(name) || areOwnHooks(groups)) continue;
     const event = dialects[dialect].events.find(
-      (each) => each.name === name && !each.isOnlySent,
+      (each) => each.name === name,
     )?.event;
     const key = foreignMoment(dialects[dialect], name) ? name : event;
     if (!key)

@@ -53,7 +53,7 @@ function describeTheirEvents(): [string, JsonSchema][] {
   const ours = new Set<string>(Object.values(HookEventName));
   const rows = DIALECT_NAMES.flatMap((name) =>
     dialects[name].events
-      .filter(({ isOnlySent, name: key }) => !isOnlySent && !ours.has(key))
+      .filter(({ name: key }) => !ours.has(key))
       .map((words) => ({ ...words, dialect: name, agent: dialects[name].agent })),
   ).toSorted((one, other) => Number('moment' in one) - Number('moment' in other));
   return [...new Set(rows.map(({ name: key }) => key))].map((key) => {
