@@ -6,6 +6,8 @@ import type { BaseTool, Context, InvocationContext, LlmRequest, LlmResponse } fr
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { isLookedAt } from '../core/isLookedAt.js';
+import type { EventVerdict } from '../core/eventVerdict.js';
+import { unheeded } from '../core/halves.js';
 import { openToolCall } from '../core/coreToolHookTriggers.js';
 import { notAllowed } from '../core/coreToolScheduler.js';
 import type { ModelTurn } from '../core/modelCall.js';
@@ -24,7 +26,16 @@ import {
   toToolResult,
   uncoveredOf,
 } from './adk/translate.js';
-import { endAgent, fireForFurtherAnswer, openModelCall, orAborted, Runs } from './adk/runs.js';
+import {
+  endAgent,
+  fireForFurtherAnswer,
+  openModelCall,
+  orAborted,
+  Runs,
+  type Run,
+} from './adk/runs.js';
+import { mayBeStarted, openSubagent, takeEnd, tellSummary } from './adk/subagents.js';
+import { Batches, endedCalls } from './batch.js';
 import type { Maybe } from './mark.js';
 import {
   ADAPTER_OPTIONS,
@@ -63,6 +74,7 @@ export class HooksPlugin extends BasePlugin {
   readonly #config: Config;
   readonly #options: HooksPluginOptions;
   readonly #runs = new Runs();
+  readonly #batches: Batches;
   readonly #sessions = new WeakMap<InvocationContext, CallSession>();
 
   /** @throws Error for another version of ADK; TypeError for an option that does not exist */
@@ -71,6 +83,7 @@ export class HooksPlugin extends BasePlugin {
     requireVersion('hookstack/adk', '@google/adk', version, ['2']);
     requireKnown('new HooksPlugin()', options, ADAPTER_OPTIONS);
     this.#config = config;
+    this.#batches = new Batches(config);
     this.#options = options;
   }
 
@@ -88,8 +101,8 @@ export class HooksPlugin extends BasePlugin {
     if (refusal) return toToolAnswer(refusal);
     const { cwd } = this.#sessionOf(context);
     const seen = { toolName: tool.name, toolInput: toolArgs, cwd };
-    if (!isLookedAt(this.#config, seen)) return undefined;
     const options = this.#optionsOf(context, callId);
+    if (!isLookedAt(this.#config, seen)) return this.#beginAgent(tool, toolArgs, toolContext);
     const call = await openToolCall(this.#config, tool.name, { ...toolArgs }, options);
     if ('refused' in call) {
       run.stopReason ??= call.refused.stopReason;
@@ -97,12 +110,42 @@ export class HooksPlugin extends BasePlugin {
     }
     replaceArguments(toolArgs, call.input);
     run.tools.set(toolContext, call);
+    const refused = await this.#beginAgent(tool, toolArgs, toolContext);
+    if (refused) await this.#endTool({ tool, toolArgs, toolContext }, refused);
+    return refused;
+  }
+
+  /** @returns why an agent that is a tool must not begin, as the model reads it */
+  async #beginAgent(
+    tool: BaseTool,
+    args: Record<string, unknown>,
+    toolContext: Context,
+  ): Promise<Answer> {
+    if (!isAgentTool(tool) || !mayBeStarted(this.#config)) return undefined;
+    const { invocationContext: context, functionCallId: callId } = toolContext;
+    const run = this.#runs.of(context);
+    const options = this.#optionsOf(context, callId);
+    const opening = openSubagent(this.#config, tool, args, toolContext, options);
+    const half = await orAborted(context, opening);
+    if (!half) return undefined;
+    if ('ended' in half) return takeEnd(run, half.ended, undefined);
+    run.subagents.set(toolContext, half);
     return undefined;
   }
 
   /** Also called where no tool has run: then no call is open. */
   async afterToolCallback(event: ToolEvent & { result: unknown }): Promise<Answer> {
-    const { tool, toolContext, result } = event;
+    const { toolContext } = event;
+    const { invocationContext: context } = toolContext;
+    const run = this.#runs.of(context);
+    const subagent = run.subagents.get(toolContext);
+    run.subagents.delete(toolContext);
+    const ended = subagent && (await orAborted(context, subagent.finish(event.result)));
+    const replaced = ended && takeEnd(run, ended, event.result);
+    return (await this.#endTool(event, replaced ?? event.result)) ?? replaced;
+  }
+
+  async #endTool({ tool, toolContext }: ToolEvent, result: unknown): Promise<Answer> {
     const { run, call } = this.#takeTool(toolContext);
     if (!call) return undefined;
     if (tool.isLongRunning && (result === null || result === undefined)) {
@@ -118,6 +161,9 @@ export class HooksPlugin extends BasePlugin {
 
   async onToolErrorCallback(event: ToolEvent & { error: Error }): Promise<Answer> {
     const { run, call } = this.#takeTool(event.toolContext);
+    const subagent = run.subagents.get(event.toolContext);
+    if (subagent) await unheeded(subagent.fail(event.error));
+    run.subagents.delete(event.toolContext);
     if (!call) return undefined;
     // What no middleware has caught is the host's to tell the model.
     const ended = await call.fail(event.error).catch(() => undefined);
@@ -131,6 +177,7 @@ export class HooksPlugin extends BasePlugin {
     const { callbackContext, llmRequest } = event;
     const { invocationContext: context } = callbackContext;
     const run = this.#runs.of(context);
+    await this.#tellBatch(run, callbackContext, llmRequest);
     if (run.stopReason !== undefined) {
       const isTold = run.isStopTold;
       endAgent(run, callbackContext);
@@ -190,6 +237,25 @@ export class HooksPlugin extends BasePlugin {
     const run = this.#runs.of(context);
     const call = run.asked.get(context)?.call;
     if (call && run.open.delete(call)) await call.fail(event.error);
+  }
+
+  /** Not yet stable in the host. */
+  async afterContextCompaction(event: RunEvent & { trigger: string }): Promise<void> {
+    const { invocationContext: context, trigger } = event;
+    const telling = tellSummary(this.#config, context, trigger, this.#optionsOf(context));
+    this.#takeVerdict(this.#runs.of(context), await orAborted(context, telling));
+  }
+
+  async #tellBatch(run: Run, { invocationContext: context }: Context, request: LlmRequest) {
+    if (run.stopReason !== undefined) return;
+    const find = () => endedCalls(request.contents);
+    const ending = this.#batches.end(request, find, this.#optionsOf(context));
+    if (ending) this.#takeVerdict(run, await orAborted(context, ending));
+  }
+
+  #takeVerdict(run: Run, verdict: Maybe<EventVerdict>): void {
+    run.notes.push(...(verdict?.notes ?? []));
+    run.stopReason ??= verdict?.stopped?.reason;
   }
 
   async afterRunCallback({ invocationContext }: RunEvent): Promise<void> {

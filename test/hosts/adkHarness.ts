@@ -1,4 +1,5 @@
 import {
+  AgentTool,
   BaseLlm,
   FunctionTool,
   InMemoryRunner,
@@ -56,20 +57,22 @@ function textOf(text: string): Content {
 }
 
 async function run(turn: Turn) {
-  const agent = new LlmAgent({
-    name: 'agent',
-    model: new MockLlm((request, signal) => turn.model(toSent(request), signal)),
-    instruction: turn.systemInstruction,
-    tools: turn.tools.map(
-      ({ name, description, parameters, execute }) =>
-        new FunctionTool({
-          name,
-          description,
-          parameters: parameters as never,
-          execute: (args, context) => execute(args, context?.abortSignal),
-        }),
-    ),
-  });
+  const tools = turn.tools.map(
+    ({ name, description, parameters, execute }) =>
+      new FunctionTool({
+        name,
+        description,
+        parameters: parameters as never,
+        execute: (args, context) => execute(args, context?.abortSignal),
+      }),
+  );
+  const model = new MockLlm((request, signal) => turn.model(toSent(request), signal));
+  const { subagent, systemInstruction: instruction } = turn;
+  const helper =
+    subagent === undefined
+      ? []
+      : [new AgentTool({ agent: new LlmAgent({ name: subagent, model, instruction, tools }) })];
+  const agent = new LlmAgent({ name: 'agent', model, instruction, tools: [...tools, ...helper] });
   const plugin = new HooksPlugin(turn.config, { session: turn.session });
   const runner = new InMemoryRunner({ agent, appName: 'test', plugins: [plugin] });
   const session = await runner.sessionService.createSession({ appName: 'test', userId: 'user' });

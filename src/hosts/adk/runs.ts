@@ -15,6 +15,7 @@ import {
   type OpenModel,
 } from '../../core/modelCall.js';
 import { only } from '../translate.js';
+import type { OpenSubagent } from './subagents.js';
 
 /** What is known of one invocation, until it ends. */
 export interface Run {
@@ -24,6 +25,8 @@ export interface Run {
   isStopTold: boolean;
   /** What the model is to read with the next request. */
   readonly notes: string[];
+  /** Those of agents that are tools. */
+  readonly subagents: Map<Context, OpenSubagent>;
   /** Calls of tools that have begun. */
   readonly tools: Map<Context, OpenToolCall>;
   /** The last model call of each agent, and the tools that it allows. */
@@ -53,6 +56,7 @@ export class Runs {
       stopReason: undefined,
       isStopTold: false,
       notes: [],
+      subagents: new Map(),
       tools: new Map(),
       asked: new WeakMap(),
       open: new Set(),
@@ -63,11 +67,13 @@ export class Runs {
 
   /** Whatever has not ended by now never will. */
   async end(context: InvocationContext): Promise<void> {
-    const { tools, open } = this.of(context);
-    if (tools.size === 0 && open.size === 0) return;
+    const { subagents, tools, open } = this.of(context);
+    if (subagents.size + tools.size + open.size === 0) return;
     const over = new Error('The run of the agent has ended');
     const calls = [...tools.values()].map((call) => call.abandon());
-    await Promise.all([...calls, ...[...open].map((call) => call.fail(over))]);
+    const agents = [...subagents.values()].map((agent) => unheeded(agent.fail(over)));
+    await Promise.all([...agents, ...calls, ...[...open].map((call) => call.fail(over))]);
+    subagents.clear();
     tools.clear();
     open.clear();
   }
