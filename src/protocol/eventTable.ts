@@ -274,6 +274,7 @@ export const eventTable = {
     answers: context,
     matchOn: 'agentType',
     canBlock: true,
+    canBeAsync: true,
   }),
 
   PostCompress: defineEvent({
@@ -288,6 +289,7 @@ export const eventTable = {
     },
     answers: context,
     dialectsMatchOn: 'trigger',
+    canBeAsync: true,
     subjects: Object.values(PreCompressTrigger),
     withhold: stopFor,
     withheldAs: 'the agent is stopped',
@@ -323,6 +325,7 @@ export const eventTable = {
       ],
     },
     answers: context,
+    canBeAsync: true,
     tellsBlock: true,
     withhold: stopFor,
     withheldAs: 'the agent is stopped',
