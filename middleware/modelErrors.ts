@@ -86,8 +86,11 @@ class Tries {
     const isAskedFor = retry === true && !fired?.shouldStop;
     if (!isAskedFor || hasBegun || this.#failures > MAX_MODEL_RETRIES) throw error;
     const ms = typeof retryAfterMs === 'number' ? Math.min(retryAfterMs, MAX_RETRY_DELAY_MS) : 0;
-    // An abort ends the wait, and is thrown as that of the call.
-    await wait(ms, undefined, { signal }).catch(() => undefined);
+    try {
+      await wait(ms, undefined, { signal });
+    } catch {
+      // An abort has ended it, and is thrown as that of the call.
+    }
     signal?.throwIfAborted();
   }
 }

@@ -254,7 +254,7 @@ export function toFunctionResponse({ callId, name, result, notes }: CompletedToo
   const text = parts.flatMap((part) => part.text ?? []).join('\n');
   const others = parts.filter((part) => part.text === undefined);
   const response = result.error ? { error: text } : { output: text };
-  const told = (notes ?? []).map((text) => ({ text }));
+  const told = (notes ?? []).map((note) => ({ text: note }));
   return [{ functionResponse: { id: callId, name, response } }, ...others, ...told];
 }
 

@@ -79,6 +79,10 @@ function usage(promptTokenCount: number, candidatesTokenCount: number) {
   };
 }
 
+function asking(functionCall: FunctionCall) {
+  return stream({ ...chunk([{ functionCall }]), ...usage(10, 1) });
+}
+
 /** Short names of what was told, one an event. */
 function namesOf(told: readonly AgentEvent[]): string[] {
   return told.map((event) => {
@@ -163,8 +167,6 @@ describe('the loop', () => {
   });
 
   it('waits for the hooks of an event before it goes on, whatever the event', async () => {
-    const asking = (call: FunctionCall) =>
-      stream({ ...chunk([{ functionCall: call }]), ...usage(10, 1) });
     const hooks = Object.fromEntries(
       Object.values(HookEventName).map((event) => {
         const said = event === HookEventName.ModelError ? { retry: true } : {};

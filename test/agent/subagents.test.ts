@@ -50,6 +50,8 @@ function watch(...events: readonly HookEventName[]) {
   return { hooks, read: (event: HookEventName) => scripts.get(event)?.inputs() ?? [] };
 }
 
+const group = (matcher: string, { config }: HookScript) => ({ matcher, hooks: [config] });
+
 const last = (values: readonly string[]) => values.at(-1) ?? '';
 
 describe('a sub-agent', () => {
@@ -109,7 +111,6 @@ describe('a sub-agent', () => {
 
   it('is matched by its kind', async () => {
     const [scout, other] = [sandbox.says({}), sandbox.says({})];
-    const group = (matcher: string, { config }: HookScript) => ({ matcher, hooks: [config] });
     await runTo([callTools(TASK), reply('Found.'), reply('Done.')], {
       SubagentStart: [group('^scout$', scout), group('^reviewer$', other)],
     });
@@ -227,13 +228,12 @@ describe('a sub-agent', () => {
 
 it('a tool of the name of the one that starts sub-agents is refused', async () => {
   const { models } = await sandbox.startModel();
-  const execute = async () => ({ llmContent: '', returnDisplay: '' });
   const running = runAgent({
     config: sandbox.createConfig({}),
     models,
     model: 'm',
     prompt: 'Begin.',
-    tools: [{ name: 'task', declaration: { name: 'task' }, execute }],
+    tools: referenceTools.slice(0, 1).map((tool) => ({ ...tool, name: 'task' })),
     subagents: referenceSubagents,
   });
   await expect(running).rejects.toThrow('"task" starts sub-agents; give your tool another name');

@@ -60,6 +60,7 @@ async function call(tries: readonly Try[], hooks: HookDefinitions, options: Mode
   return { ended, shown, opened: () => opened };
 }
 
+const no = () => sandbox.says({ hookSpecificOutput: { retry: false } });
 const again = (fields: object = {}) =>
   sandbox.says({ hookSpecificOutput: { retry: true, ...fields } });
 
@@ -103,7 +104,6 @@ describe('a model call that fails', () => {
   });
 
   it('is not made again where one hook says no, in whatever order', async () => {
-    const no = () => sandbox.says({ hookSpecificOutput: { retry: false } });
     for (const hooks of [
       [again(), no()],
       [no(), again()],
