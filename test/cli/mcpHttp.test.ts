@@ -368,6 +368,7 @@ describe('who may come in', () => {
     const type = { 'content-type': 'application/json' };
     expect(await statusOf(url, { ...type, host: 'evil.example' })).toBe(403);
     expect(await statusOf(url, { ...type, origin: 'https://evil.example' })).toBe(403);
+    expect(await statusOf(url, { ...type, origin: 'http://localhost:3000' })).toBe(400);
     expect(await statusOf(url, { 'content-type': 'text/plain' })).toBe(415);
     expect(await statusOf(url, { ...type, 'content-encoding': 'gzip' })).toBe(415);
     expect(await statusOf(`${url}/other`, type)).toBe(404);

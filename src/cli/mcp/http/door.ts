@@ -87,7 +87,7 @@ async function route(
   response: ServerResponse,
 ): Promise<void> {
   const { upstream, pages } = context;
-  const admission = admit(request, { hasClientCertificates: false });
+  const admission = admit(request, { hasClientCertificates: false, admitsLocalPages: true });
   if ('error' in admission) return send(response, admission.status, { error: admission.error });
   const [path = '', query] = (request.url ?? '').split('?', 2);
   const { method = '' } = request;
