@@ -147,6 +147,32 @@ describe('a stream that is resumed', () => {
     expect(await cli.read('runs')).toBe('x\n');
   });
 
+  it('brings the result of a call whose client has gone while hooks looked at it', async () => {
+    const [hidden] = replacing('gone');
+    const wait = 'cd "$LLXPRT_PROJECT_DIR"; echo x >> runs; until [ -e go ]; do sleep 0.02; done';
+    await cli.userSettings({ AfterTool: [...group(wait), ...(hidden ? [hidden] : [])] });
+    const server = await startServer(({ method }, response) => {
+      mcp.beginEvents(response);
+      const answer = event(textResult(1, 'SECRET'), '1');
+      response.end(method === 'GET' ? answer : `id: 0\ndata: \n\n${answer}${answer}`);
+    });
+    const door = await mcp.openDoor(cli, server.url);
+    const client = new AbortController();
+    const lost = await post(door.url, call(1), SESSION, client.signal);
+    const soon = { timeout: 10_000 };
+    await expect.poll(() => cli.read('runs').catch(() => ''), soon).toBe('x\n');
+    client.abort();
+    expect(await lost.over).toBe('broken');
+    const resumed = await mcp.get(door.url, { ...SESSION, 'last-event-id': '0' });
+    await expect.poll(() => server.received.length).toBe(2);
+    await cli.write('go', '');
+    expect(await resumed.over).toBe('ended');
+    expect(resumed.events).toMatchObject([
+      { id: '1', message: { id: 1, result: { content: [{ text: 'gone' }] } } },
+    ]);
+    expect(await cli.read('runs')).toBe('x\n');
+  });
+
   it('gives nothing of a call that nobody here knows', async () => {
     const { door } = await secretive((response) => {
       mcp.beginEvents(response);
@@ -199,6 +225,17 @@ describe('what passes as it is', () => {
 });
 
 describe('what a server may do', () => {
+  it('is to answer twice, of which the first counts', async () => {
+    const { door } = await secretive((response, message) => {
+      mcp.beginEvents(response);
+      response.end(event(message, '1') + event(message, '2'));
+    });
+    const reply = await post(door.url, call(1));
+    expect(await reply.over).toBe('ended');
+    expect(reply.events).toMatchObject([{ id: '1', message: { id: 1 } }]);
+    expect(reply.texts).not.toContain('SECRET');
+  });
+
   it('is to be killed in the middle of a stream, or not to be there', async () => {
     const server = await startServer((_said, response) => {
       mcp.beginEvents(response);
@@ -368,6 +405,7 @@ describe('who may come in', () => {
     const type = { 'content-type': 'application/json' };
     expect(await statusOf(url, { ...type, host: 'evil.example' })).toBe(403);
     expect(await statusOf(url, { ...type, origin: 'https://evil.example' })).toBe(403);
+    expect(await statusOf(url, { ...type, origin: 'http://localhost:3000' })).toBe(400);
     expect(await statusOf(url, { 'content-type': 'text/plain' })).toBe(415);
     expect(await statusOf(url, { ...type, 'content-encoding': 'gzip' })).toBe(415);
     expect(await statusOf(`${url}/other`, type)).toBe(404);

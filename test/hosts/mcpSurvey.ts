@@ -70,6 +70,7 @@ function valueOf(argument: string): string {
 function steady(value: unknown): unknown {
   const text = JSON.stringify(value)
     .replaceAll(/\d{1,2}:\d\d:\d\d(?: [AP]M)?/gu, 'TIME')
+    .replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gu, 'SESSION')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/gu, 'DATE');
   return JSON.parse(text, (key, found: unknown) => (key === 'blob' ? 'BLOB' : found)) as unknown;
 }

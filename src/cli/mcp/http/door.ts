@@ -30,6 +30,8 @@ export interface Door {
   close: () => Promise<void>;
 }
 
+/** In ms, that a client may take between two requests before its connection is closed. */
+const IDLE_MS = 60_000;
 /** Of all messages that are read at a time, in messages of the largest size. */
 const BODIES_AT_A_TIME = 4;
 const METHODS = new Set(['GET', 'POST', 'DELETE']);
@@ -41,7 +43,7 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
   // Each request listens.
   setMaxListeners(0, over.signal);
   const upstream = new Upstream(url);
-  const server = createServer();
+  const server = createServer({ keepAliveTimeout: IDLE_MS });
   await new Promise<void>((resolve, reject) => {
     server.once('error', ({ message }) =>
       reject(new Error(`${message}: say another address with --listen HOST:PORT`)),
@@ -87,7 +89,7 @@ async function route(
   response: ServerResponse,
 ): Promise<void> {
   const { upstream, pages } = context;
-  const admission = admit(request, { hasClientCertificates: false });
+  const admission = admit(request, { hasClientCertificates: false, admitsLocalPages: true });
   if ('error' in admission) return send(response, admission.status, { error: admission.error });
   const [path = '', query] = (request.url ?? '').split('?', 2);
   const { method = '' } = request;

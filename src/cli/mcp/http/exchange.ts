@@ -307,10 +307,11 @@ export class Exchange {
       session: this.#session,
       keyOf: this.#keyOf,
       answered: (key, id) => {
-        isTaken = true;
         const pending = waiting.get(key);
+        // In the stream of another request nobody comes back for anything.
+        isTaken = pending !== undefined || this.request.method === 'GET';
         if (pending) pending.claim(slot, this.#stream);
-        else slot.fill(kept.get(key) ?? withheldAnswer(id));
+        else if (isTaken) slot.fill(kept.get(key) ?? withheldAnswer(id));
       },
     });
     if (!isTaken) slot.drop();

@@ -21,8 +21,9 @@ export class Pending {
     return this.stream;
   }
 
-  /** The server has answered, in this place. */
+  /** The server has answered, in this place. What it says again counts only for a client that has lost the first. */
   claim(slot: Slot, stream: ClientStream): void {
+    if (this.#slot && !this.stream.isGone) return slot.drop();
     this.#slot = slot;
     this.stream = stream;
   }
