@@ -18,6 +18,12 @@ afterEach(async () => {
 const writeA = toolCall('write_file', { file_path: 'a', content: '' });
 const writeB = toolCall('write_file', { file_path: 'b', content: '' });
 
+const denies = (reason: string) => ({
+  BeforeTool: [{ hooks: [saying({ decision: 'block', reason })] }],
+});
+
+const folder = () => path.join(cli.home, '.llxprt', 'long-texts');
+
 describe('a changed settings file', () => {
   it('counts in a run at the next event', async () => {
     const file = path.join(cli.home, '.llxprt', 'settings.json');
@@ -37,9 +43,6 @@ describe('a changed settings file', () => {
   });
 
   it('counts in a server, unless not all of its hooks would run', async () => {
-    const denies = (reason: string) => ({
-      BeforeTool: [{ hooks: [saying({ decision: 'block', reason })] }],
-    });
     const settings = await cli.settings(denies('one'));
     const server = cli.start(['serve', '--settings', settings, '--listen', '127.0.0.1:0']);
     running.push(server);
@@ -74,7 +77,6 @@ describe('a changed settings file', () => {
 
 describe('a long text of a hook', () => {
   const long = `begin ${'x'.repeat(30_000)} end`;
-  const folder = () => path.join(cli.home, '.llxprt', 'long-texts');
   const adding = (event: string) => ({
     [event]: [{ hooks: [saying({ hookSpecificOutput: { additionalContext: long } })] }],
   });
