@@ -134,7 +134,7 @@ export class SettingsWatch {
       const options = Object.fromEntries(RELOADED.map((key) => [key, made[key]]));
       const isSame = textOf(options) === textOf(current);
       const { consents = '' } = this.#seen ?? {};
-      const isAllowedAnew = consents !== this.#consents;
+      const isAllowedAnew = !isFirst && consents !== this.#consents;
       this.#consents = consents;
       return isSame && !isAllowedAnew ? undefined : options;
     } catch (error) {

@@ -147,22 +147,22 @@ describe('a text of a hook that is too long', () => {
   });
 });
 
+const base = () => path.join(temp.path, '.llxprt/long-texts');
+const files = () =>
+  readdirSync(base(), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.txt'),
+  );
+
+function textsOf(limits = {}) {
+  return new LongTexts(new Set(), (message) => logger.warn(message), {
+    files: 3,
+    bytes: 100_000,
+    ageMs: 60_000,
+    ...limits,
+  });
+}
+
 describe('files of long texts', () => {
-  const base = () => path.join(temp.path, '.llxprt/long-texts');
-  const files = () =>
-    readdirSync(base(), { recursive: true, encoding: 'utf8' }).filter((name) =>
-      name.endsWith('.txt'),
-    );
-
-  function textsOf(limits = {}) {
-    return new LongTexts(new Set(), (message) => logger.warn(message), {
-      files: 3,
-      bytes: 100_000,
-      ageMs: 60_000,
-      ...limits,
-    });
-  }
-
   it('are no more than so many, of all sessions: the oldest go', () => {
     const texts = textsOf();
     const said = ['a', 'b', 'c', 'd', 'e'].map((session, index) => {
