@@ -24,6 +24,7 @@ import {
   describePlugin,
   formatOffers,
   formatPlugin,
+  usedServers,
 } from './pluginReview.js';
 
 export interface AddPluginOptions {
@@ -145,12 +146,18 @@ function groupsOf({ sources }: Plugin): Standing['groups'] {
   });
 }
 
-function manifestText({ name, version, folder }: Plugin, groups: Standing['groups']): string {
+function manifestText(plugin: Plugin, groups: Standing['groups']): string {
+  const { name, version, folder } = plugin;
   const hooks: Record<string, object[]> = {};
   for (const { key, group } of groups) (hooks[key] ??= []).push(written(group));
-  const { root: from, digest } = folder;
-  const manifest = { name, ...(version !== undefined && { version }), plugin: { from, digest } };
-  return `${JSON.stringify({ ...manifest, hooks }, null, 2)}\n`;
+  const manifest = {
+    name,
+    ...(version !== undefined && { version }),
+    plugin: { from: folder.root, digest: folder.digest },
+    mcpServers: usedServers(plugin, groups),
+    hooks,
+  };
+  return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
 function written(group: HookDefinition): object {

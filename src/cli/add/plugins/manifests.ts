@@ -1,7 +1,8 @@
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { MAX_PROJECT_FILE_BYTES } from '../../../config/settings/settingsFile.js';
 import { formatPath, type Path } from '../../../util/checks.js';
 import { parseJsonDocument, type JsonDocument } from '../../../util/jsonDocument.js';
+import { isInside } from '../../../util/paths.js';
 import { isRecord } from '../../../util/records.js';
 import { toOneLine } from '../../shared/terminal.js';
 import { UsageError } from '../../shared/usageError.js';
@@ -63,6 +64,25 @@ export function faultIn({ file, document }: Manifest, path: Path, message: strin
   return new UsageError(
     `${toOneLine(file)}:${line}:${column}: ${toOneLine(formatPath(path))}: ${message}`,
   );
+}
+
+/**
+ * @param path that stands in another file of the plugin, at a place there
+ * @throws UsageError for one that leads out of the plugin, or to nothing
+ */
+export function namedManifest(
+  folder: PluginFolder,
+  manifest: Manifest,
+  path: string,
+  at: Path,
+): Manifest {
+  const file = join(folder.root, path);
+  if (!isInside(file, folder.root)) {
+    throw faultIn(manifest, at, "the path leads out of the plugin's folder");
+  }
+  const found = manifestIn(folder, relative(folder.root, file));
+  if (!found) throw faultIn(manifest, at, 'there is no such file in the plugin');
+  return found;
 }
 
 /** Names become folders, and stand in lists and on terminals. @throws UsageError for another one, with its place */

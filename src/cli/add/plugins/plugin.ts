@@ -1,13 +1,13 @@
-import { basename, join, relative } from 'node:path';
+import { basename } from 'node:path';
 import { findTooManyHooks } from '../../../config/settings/settingsFile.js';
 import type { Path } from '../../../util/checks.js';
-import { isInside } from '../../../util/paths.js';
 import { isRecord } from '../../../util/records.js';
-import { remarkOn, type Remark, type Source, sourceOf } from '../../migrate/sources.js';
+import { type Source, sourceOf } from '../../migrate/sources.js';
 import { UsageError } from '../../shared/usageError.js';
-import { faultIn, type Manifest, manifestIn, nameIn } from './manifests.js';
+import { faultIn, type Manifest, manifestIn, namedManifest, nameIn } from './manifests.js';
 import type { Offer } from './marketplace.js';
 import { type PluginFolder, readFolder } from './pluginFolder.js';
+import { serversOf } from './pluginServers.js';
 
 /** A plugin of Claude Code, as it was read. */
 export interface Plugin {
@@ -16,7 +16,8 @@ export interface Plugin {
   readonly folder: PluginFolder;
   /** Files with hooks. */
   readonly sources: readonly Source[];
-  readonly remarks: readonly Remark[];
+  /** MCP servers that its hooks may name. */
+  readonly servers: Readonly<Record<string, unknown>>;
 }
 
 /** Where a plugin has its folders once it is installed. Both are absolute. */
@@ -43,10 +44,12 @@ export async function readPlugin(
   const folder = await readFolder(path);
   const manifest = manifestIn(folder, MANIFEST);
   const { name, version } = identityOf(folder, manifest, offer);
-  const places = placesOf(name);
-  const sources = hookManifests(folder, manifest, offer).map((each) => toSource(each, places));
-  const remarks = [...sources.flatMap((source) => source.remarks), ...remarksOn(folder, manifest)];
-  return { name, version, folder, sources, remarks };
+  const variables = variablesOf(placesOf(name));
+  const servers = serversOf(folder, manifest, variables);
+  const sources = hookManifests(folder, manifest, offer).map((each) =>
+    toSource(each, variables, servers),
+  );
+  return { name, version, folder, sources, servers };
 }
 
 function identityOf({ root }: PluginFolder, manifest: Manifest | undefined, offer?: Offer) {
@@ -114,7 +117,7 @@ function placesIn(folder: PluginFolder, manifest: Manifest, hooks: unknown, at: 
   if (Array.isArray(hooks)) {
     return hooks.flatMap((each, index) => placesIn(folder, manifest, each, [...at, index]));
   }
-  if (typeof hooks === 'string') return [ofFile(fileAt(folder, manifest, hooks, at))];
+  if (typeof hooks === 'string') return [ofFile(namedManifest(folder, manifest, hooks, at))];
   if (!isRecord(hooks)) throw faultIn(manifest, at, 'expected a path, or an object of hooks');
   return isRecord(hooks['hooks'])
     ? [{ manifest, hooks: hooks['hooks'], at: [...at, 'hooks'] }]
@@ -125,22 +128,16 @@ function ofFile(manifest: Manifest): HookPlace {
   return { manifest, hooks: manifest.value['hooks'], at: ['hooks'] };
 }
 
-function fileAt(folder: PluginFolder, manifest: Manifest, path: string, at: Path): Manifest {
-  const file = join(folder.root, path);
-  if (!isInside(file, folder.root)) {
-    throw faultIn(manifest, at, "the path leads out of the plugin's folder");
-  }
-  const found = manifestIn(folder, relative(folder.root, file));
-  if (!found) throw faultIn(manifest, at, 'there is no such file in the plugin');
-  return found;
-}
-
-function toSource({ manifest, hooks, at }: HookPlace, places: PluginPlaces): Source {
+function toSource(
+  { manifest, hooks, at }: HookPlace,
+  variables: Record<string, string>,
+  mcpServers: object,
+): Source {
   const { file, document } = manifest;
   const tooMany = findTooManyHooks(hooks);
   if (tooMany !== undefined) throw faultIn(manifest, at, tooMany);
   const locate = ([, ...within]: Path) => document.locate([...at, ...within]);
-  const value = { hooks: withVariables(hooks, variablesOf(places)) };
+  const value = { hooks: withVariables(hooks, variables), mcpServers };
   return sourceOf(file, { value, document: { locate } }, 'claude');
 }
 
@@ -163,21 +160,4 @@ function withVariables(value: unknown, variables: Record<string, string>): unkno
   }
   const { env, ...others } = value;
   return { ...others, env: { ...(isRecord(env) && env), ...variables } };
-}
-
-/** What a plugin may have that its hooks need, and that is not here. */
-function remarksOn(folder: PluginFolder, manifest: Manifest | undefined): Remark[] {
-  const servers = manifest?.value['mcpServers'];
-  const isFilled = servers !== undefined && JSON.stringify(servers) !== '{}';
-  const file = join(folder.root, folder.files.has('.mcp.json') ? '.mcp.json' : MANIFEST);
-  return isFilled || folder.files.has('.mcp.json')
-    ? [
-        remarkOn(
-          file,
-          'MCP servers are not taken over: add them where your agent has its own',
-          'changed',
-          ['mcpServers'],
-        ),
-      ]
-    : [];
 }

@@ -45,7 +45,8 @@ export function formatOffers(offers: readonly Offer[], path: string): string {
   return `${lines.join('\n')}\n\nAdd one: hookstack add ${removeControls(quoteWord(path))} NAME`;
 }
 
-export function describePlugin({ name, version, folder, remarks }: Plugin, standing: Standing) {
+export function describePlugin(plugin: Plugin, standing: Standing) {
+  const { name, version, folder } = plugin;
   return {
     plugin: name,
     version: version ?? null,
@@ -62,13 +63,18 @@ export function describePlugin({ name, version, folder, remarks }: Plugin, stand
       })),
     ),
     files: [...folder.files.keys()],
-    remarks,
+    remarks: remarksOf(plugin),
   };
+}
+
+function remarksOf({ sources }: Plugin) {
+  return sources.flatMap(({ remarks }) => remarks.filter(({ kind }) => kind !== 'other'));
 }
 
 /** What a person has to see before the answer. */
 export function formatPlugin(plugin: Plugin, standing: Standing): string {
-  const { name, version, folder, remarks } = plugin;
+  const { name, version, folder } = plugin;
+  const remarks = remarksOf(plugin);
   const title = `${paint('bold', toVisible(name))}${version === undefined ? '' : ` ${version}`}`;
   const size = plural(folder.files.size, 'file');
   const head = `${title} from ${toVisible(folder.root)} (${size}, sha256 ${folder.digest.slice(0, 12)})`;
@@ -79,12 +85,33 @@ export function formatPlugin(plugin: Plugin, standing: Standing): string {
   });
   return [
     head,
-    ...(standing.before ? changesOf(plugin, standing) : hooksOf(standing)),
+    ...(standing.before ? changesOf(plugin, standing) : hooksOf(plugin, standing)),
     ...(told.length > 0 ? ['Not taken over, or worth a look:', ...told] : []),
   ].join('\n');
 }
 
-function hooksOf({ groups }: Standing): string[] {
+/** Only a server that a hook names is started. */
+export function usedServers(
+  { servers }: Plugin,
+  groups: Standing['groups'],
+): Readonly<Record<string, unknown>> | undefined {
+  const named = new Set(groups.flatMap(({ group }) => group.hooks.map(serverOf)));
+  const used = Object.entries(servers).filter(([name]) => named.has(name));
+  return used.length > 0 ? Object.fromEntries(used) : undefined;
+}
+
+function serverOf(hook: object): unknown {
+  return 'server' in hook ? hook.server : undefined;
+}
+
+function hooksOf(plugin: Plugin, { groups }: Standing): string[] {
+  const servers = Object.entries(usedServers(plugin, groups) ?? {}).map(
+    ([name, server]) => `  MCP server ${toOneLine(name)}: ${toVisible(JSON.stringify(server))}`,
+  );
+  return [...linesOfHooks(groups), ...servers];
+}
+
+function linesOfHooks(groups: Standing['groups']): string[] {
   return groups.flatMap(({ key, group }) =>
     group.hooks.map((hook) => {
       const matcher = group.matcher ? ` ${toOneLine(group.matcher)}` : '';
