@@ -82,7 +82,8 @@ export class ProcessTransport implements Transport {
 
   /** Ends the server with all that it has started. */
   close(): Promise<void> {
-    return (this.#closing ??= this.#close());
+    // Whoever hears of the end may close it again.
+    return (this.#closing ??= Promise.resolve().then(() => this.#close()));
   }
 
   async #close(): Promise<void> {
