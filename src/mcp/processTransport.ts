@@ -62,6 +62,8 @@ export class ProcessTransport implements Transport {
     });
     setReferenced(command.subprocess, this.#isReferenced);
     void command.exited.then(() => this.close());
+    // Ended while it was started.
+    if (this.#closing) await this.#endProcess(command);
   }
 
   async send(message: unknown): Promise<void> {
@@ -90,8 +92,10 @@ export class ProcessTransport implements Transport {
     const command = this.#command;
     this.#pieces = [];
     this.onclose?.();
-    if (!command) return;
-    const { subprocess, group, exited } = command;
+    if (command) await this.#endProcess(command);
+  }
+
+  async #endProcess({ subprocess, group, exited }: RunningCommand): Promise<void> {
     subprocess.stdin.end();
     if (!hasExited(subprocess)) await firstOf(exited, { timeoutMs: FAREWELL_MS });
     await endGroup(group, GRACE_MS);
