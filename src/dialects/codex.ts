@@ -9,6 +9,7 @@ const patches = patchForm('command');
 /** The format of hooks for Codex: that of Claude Code, but for answers that it refuses, and one tool for all files. */
 export const codex = likeClaude({
   agent: 'Codex',
+  askedTypes: ['mcp_tool'],
   refuses: ['suppressOutput'],
   settings: {
     files: ['.codex/hooks.json'],

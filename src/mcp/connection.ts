@@ -16,6 +16,9 @@ export type Way =
   | { readonly start: StartOptions }
   | { readonly url: URL; readonly headers: Headers };
 
+/** Over HTTP, the server is told the end. */
+type EndingTransport = Transport & { terminateSession?: () => Promise<void> };
+
 /** One MCP server that is kept, with the calls that are under way there. */
 export class Connection {
   /** When it was last used. */
@@ -28,7 +31,8 @@ export class Connection {
   /** Rejects once the server is gone. */
   readonly #gone = new Promise<never>((_, reject) => (this.#end = reject));
   readonly #ready: Promise<Client>;
-  #transport: (Transport & { terminateSession?: () => Promise<void> }) | undefined;
+  #transport: EndingTransport | undefined;
+  #closing: Promise<void> | undefined;
 
   constructor(private readonly way: Way) {
     this.#gone.catch(() => undefined);
@@ -124,12 +128,18 @@ export class Connection {
     if (!this.isBusy) void this.#closeTransport();
   }
 
-  async #closeTransport(): Promise<void> {
+  /** Once: to close a transport is to be told that it closes. */
+  #closeTransport(): Promise<void> {
     const transport = this.#transport;
-    const farewell = transport?.terminateSession?.().catch(() => undefined);
-    if (farewell) await Promise.race([farewell, after(FAREWELL_MS)]);
-    await transport?.close().catch(() => undefined);
+    if (!transport) return Promise.resolve();
+    return (this.#closing ??= Promise.resolve().then(() => endTransport(transport)));
   }
+}
+
+async function endTransport(transport: EndingTransport): Promise<void> {
+  const farewell = transport.terminateSession?.().catch(() => undefined);
+  if (farewell) await Promise.race([farewell, after(FAREWELL_MS)]);
+  await transport.close().catch(() => undefined);
 }
 
 /** Whether the server has answered, so that it is well. */

@@ -62,6 +62,8 @@ export class ProcessTransport implements Transport {
     });
     setReferenced(command.subprocess, this.#isReferenced);
     void command.exited.then(() => this.close());
+    // Ended while it was started.
+    if (this.#closing) await this.#endProcess(command);
   }
 
   async send(message: unknown): Promise<void> {
@@ -82,15 +84,18 @@ export class ProcessTransport implements Transport {
 
   /** Ends the server with all that it has started. */
   close(): Promise<void> {
-    return (this.#closing ??= this.#close());
+    // Whoever hears of the end may close it again.
+    return (this.#closing ??= Promise.resolve().then(() => this.#close()));
   }
 
   async #close(): Promise<void> {
     const command = this.#command;
     this.#pieces = [];
     this.onclose?.();
-    if (!command) return;
-    const { subprocess, group, exited } = command;
+    if (command) await this.#endProcess(command);
+  }
+
+  async #endProcess({ subprocess, group, exited }: RunningCommand): Promise<void> {
     subprocess.stdin.end();
     if (!hasExited(subprocess)) await firstOf(exited, { timeoutMs: FAREWELL_MS });
     await endGroup(group, GRACE_MS);
