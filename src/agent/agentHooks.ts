@@ -9,8 +9,7 @@ import { hookIdentity } from '../protocol/identity.js';
 import { HookEventName, type HookExecutionResult, type HookPayload } from '../protocol/types.js';
 import { isRecord } from '../util/records.js';
 import { describeHook, type AgentEvent, type HookRecord } from './agentEvents.js';
-import { notesOf } from '../protocol/lateAnswer.js';
-import { asHookContext, asSystemNote } from '../protocol/llmContent.js';
+import { asHookContext, asSystemNote, notesOf } from '../protocol/llmContent.js';
 
 interface AgentVerdict {
   readonly stopped: Decision | null;
