@@ -20,14 +20,20 @@ import {
   withToolOutput,
   type ProcessedHookResult,
 } from '../src/protocol/hookOutput.js';
-import { asHookContext, asSystemNote, withMessage, withNotes } from '../src/protocol/llmContent.js';
+import {
+  asHookContext,
+  asSystemNote,
+  notesOf,
+  withMessage,
+  withNotes,
+} from '../src/protocol/llmContent.js';
 import {
   readAfterModel,
   readBeforeModel,
   readToolSelection,
   type AfterModelHookResult,
 } from './modelResults.js';
-import { notesOf, type LateAnswer } from '../src/protocol/lateAnswer.js';
+import type { LateAnswer } from '../src/protocol/lateAnswer.js';
 import { withinTools } from '../src/protocol/allowedTools.js';
 import { collectResponse } from '../src/protocol/response.js';
 import {

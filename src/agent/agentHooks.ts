@@ -15,7 +15,7 @@ import {
 } from '../protocol/types.js';
 import { isRecord } from '../util/records.js';
 import { describeHook, type AgentEvent, type HookRecord } from './agentEvents.js';
-import { notesOf } from '../protocol/lateAnswer.js';
+import { notesOf } from '../protocol/llmContent.js';
 
 export class AgentHooks {
   readonly records: HookRecord[] = [];

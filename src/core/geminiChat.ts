@@ -10,8 +10,7 @@ import type {
 } from '@google/genai';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
-import { toParts } from '../protocol/llmContent.js';
-import { notesOf } from '../protocol/lateAnswer.js';
+import { notesOf, toParts } from '../protocol/llmContent.js';
 import { answerText, candidatesOf, isAnswerText, partsOf } from '../protocol/response.js';
 import { isRecord } from '../util/records.js';
 import { callModelWithHooks, finishTurn, type ModelTurn } from './modelCall.js';

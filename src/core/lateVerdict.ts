@@ -1,5 +1,6 @@
 import { carriesContext } from '../dialects/reverse.js';
-import { textsOf, type LateAnswer } from '../protocol/lateAnswer.js';
+import type { LateAnswer } from '../protocol/lateAnswer.js';
+import { textsOf } from '../protocol/llmContent.js';
 import type { Received, ReplyVerdict } from '../protocol/received.js';
 import { HookEventName } from '../protocol/types.js';
 

@@ -1,4 +1,5 @@
-import { textsOf, type LateAnswer } from '../protocol/lateAnswer.js';
+import type { LateAnswer } from '../protocol/lateAnswer.js';
+import { textsOf } from '../protocol/llmContent.js';
 import { isOfSession, type AsyncSession } from './asyncSession.js';
 
 /** Characters that are kept for all sessions together; then the oldest are forgotten. */

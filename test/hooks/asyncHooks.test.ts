@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { callModelWithHooks, finishTurn } from '../../src/core/modelCall.js';
+import { decideReceived } from '../../src/core/decideReceived.js';
+import { receive } from '../../src/dialects/reverse.js';
 import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
 import { fireHook } from '../../src/hooks/fireHook.js';
 import { parseHookDefinitions } from '../../src/hooks/hookSettings.js';
@@ -229,6 +231,36 @@ describe('asyncRewake', () => {
 
 const parse = (event: HookEventName, settings: object) =>
   parseHookDefinitions({ [event]: [{ hooks: [hook('x', settings)] }] });
+
+describe('behind events of another agent', () => {
+  const session = { sessionId: 'theirs' };
+  const decide = (config: Config, name: string, fields: object) => {
+    const received = receive('claude', { hook_event_name: name, session_id: 'theirs', ...fields });
+    if (!received) throw new Error('no event of ours');
+    return decideReceived(config, received, { session });
+  };
+  const ran = { tool_name: 'Bash', tool_input: {}, tool_response: 'x' };
+
+  it('is read where the agent reads context, once', async () => {
+    const { config } = setUp(afterTool(saying(sayContext('LATE'), { async: true })));
+    await decide(config, 'PostToolUse', ran);
+    await config.getHookSystem()?.untilAsyncEnded();
+    expect((await decide(config, 'Stop', {})).context).toBeUndefined();
+    expect((await decide(config, 'UserPromptSubmit', { prompt: 'p' })).context).toEqual(['LATE']);
+    expect((await decide(config, 'UserPromptSubmit', { prompt: 'p' })).context).toBeUndefined();
+  });
+
+  it('keeps the agent from ending once, with asyncRewake', async () => {
+    const red = hook('echo Red >&2; exit 2', { asyncRewake: true });
+    const { config } = setUp(afterTool(red));
+    await decide(config, 'PostToolUse', ran);
+    await config.getHookSystem()?.untilAsyncEnded();
+    const isBack = { stop_hook_active: true };
+    expect(await decide(config, 'Stop', isBack)).toMatchObject({ kind: 'none' });
+    expect(await decide(config, 'Stop', {})).toMatchObject({ kind: 'block', reason: 'Red' });
+    expect(await decide(config, 'Stop', {})).toMatchObject({ kind: 'none' });
+  });
+});
 
 describe('async in settings', () => {
   it.each([BeforeTool, HookEventName.BeforeModel, HookEventName.BeforeAgent])(

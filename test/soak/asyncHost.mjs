@@ -86,21 +86,21 @@ async function runSessions(count) {
 /** One session: hooks that speak, all of which are read, and one that would not end. */
 async function runSession(first, count, read, durations) {
   const session = { sessionId: `session-${(sessions += 1)}` };
-  let unread = 0;
+  const left = { unread: 0 };
   const readLate = async () => {
     for (const number of await askModel(session)) {
       read.set(number, (read.get(number) ?? 0) + 1);
-      unread -= 1;
+      left.unread -= 1;
     }
   };
   for (let number = first; number < first + count; number += 1) {
-    while (unread >= IN_FLIGHT) await readWhenThere(session, readLate);
-    unread += 1;
+    while (left.unread >= IN_FLIGHT) await readWhenThere(session, readLate);
+    left.unread += 1;
     const startedAt = performance.now();
     await executeToolWithHooks(config, 'says', { number }, runTool, { session });
     durations.push(performance.now() - startedAt);
   }
-  while (unread > 0) await readWhenThere(session, readLate);
+  while (left.unread > 0) await readWhenThere(session, readLate);
   await executeToolWithHooks(config, 'stays', {}, runTool, { session });
   await system.getEventHandler().fireSessionEndEvent({ reason: 'exit' });
   await system.endSession(session);

@@ -113,6 +113,11 @@ export function runFileOf(job: string): string {
   return job.replace(/\.job$/u, '.run');
 }
 
+/** Removes what a job has left. */
+export function dropJob(job: string): void {
+  for (const file of [job, runFileOf(job)]) rmSync(file, { force: true });
+}
+
 /** Says that somebody is there. @returns whether its hooks may run on */
 export function sayStillHere(run: string): boolean {
   try {

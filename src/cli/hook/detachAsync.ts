@@ -11,7 +11,7 @@ import { HookEventName } from '../../protocol/types.js';
 import type { DebugLogger } from '../../util/debugLogger.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { hostEnvironment } from '../../util/requester.js';
-import { AsyncFiles, type AsyncJob } from './asyncSession.js';
+import { AsyncFiles, dropJob, type AsyncJob } from './asyncSession.js';
 
 /** Whether events of the project may start hooks that nobody waits for. */
 export function hasAsyncHooks(config: Config): boolean {
@@ -36,7 +36,11 @@ export function detachTo(
         );
         return;
       }
-      await startSupervisor(files.add({ options, fired }));
+      const job = files.add({ options, fired });
+      await startSupervisor(job).catch((error: unknown) => {
+        dropJob(job);
+        throw error;
+      });
     } catch (error) {
       logger.warn(`The async hooks of ${fired.event} could not be started: ${errorMessage(error)}`);
     }

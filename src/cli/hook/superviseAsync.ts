@@ -5,7 +5,7 @@ import { DebugLogger } from '../../util/debugLogger.js';
 import { readTextSync } from '../../util/guardedRead.js';
 import { withTrace } from '../shared/withTrace.js';
 import { openWorkspace } from '../shared/workspace.js';
-import { AsyncFiles, runFileOf, sayStillHere, type AsyncJob } from './asyncSession.js';
+import { AsyncFiles, dropJob, runFileOf, sayStillHere, type AsyncJob } from './asyncSession.js';
 
 /** Ms between two looks at what hooks have said, and at whether their session has ended. */
 const LOOK_MS = 100;
@@ -42,7 +42,7 @@ export async function superviseAsync(file: string): Promise<void> {
     rmSync(file, { force: true });
     await work(job, run);
   } finally {
-    for (const each of [file, run]) rmSync(each, { force: true });
+    dropJob(file);
   }
 }
 

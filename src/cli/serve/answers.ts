@@ -5,7 +5,7 @@ import { reply as replyTo } from '../../dialects/reverse.js';
 import { planOfGuards } from '../../hooks/envelopes.js';
 import { fireHook, skipIdle } from '../../hooks/fireHook.js';
 import { events } from '../../protocol/events.js';
-import { textsOf } from '../../protocol/lateAnswer.js';
+import { textsOf } from '../../protocol/llmContent.js';
 import { HookEventName } from '../../protocol/types.js';
 import { withinRemoteSpan } from '../../trace/span.js';
 import { errorMessage } from '../../util/errorMessage.js';
