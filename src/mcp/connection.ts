@@ -98,13 +98,18 @@ export class Connection {
     this.#transport = transport;
     if (transport instanceof ProcessTransport) transport.setReferenced(this.isBusy);
     const client = new Client({ name: 'hookstack', version: '1' });
+    let isConnected = false;
+    const onclose = () => {
+      // Over HTTP, what went wrong is told behind the end.
+      const isKnown = isConnected || transport instanceof ProcessTransport;
+      if (isKnown) this.#fail(this.#fault ?? new Error(`it ended${this.#stderr}`));
+    };
     // The client puts its own in their place, and calls these.
     Object.assign(transport, { onerror: (error: Error) => this.#note(error) });
-    Object.assign(client, {
-      onclose: () => this.#fail(this.#fault ?? new Error(`it ended${this.#stderr}`)),
-    });
+    Object.assign(client, { onclose });
     try {
       await client.connect(transport, { timeout: CONNECT_MS });
+      isConnected = true;
     } catch (error) {
       throw this.#fault ?? new Error(`${errorMessage(error)}${this.#stderr}`, { cause: error });
     }

@@ -206,7 +206,7 @@ describe('a server that does not behave', () => {
     const [pid = 0] = starts();
     expect(isRunning(pid)).toBe(true);
     await config.dispose();
-    expect(isRunning(pid)).toBe(false);
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false));
   });
 });
 
