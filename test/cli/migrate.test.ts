@@ -169,7 +169,7 @@ describe('migrate', () => {
   "permissions": { "deny": ["Read(./.env)"] },
   "env": { "A": "1" },
   "hooks": {
-    "SubagentStop": [{ "hooks": [{ "type": "command", "command": "a" }] }],
+    "TeammateIdle": [{ "hooks": [{ "type": "command", "command": "a" }] }],
     "PreToolUse": [
       { "hooks": [
         { "type": "prompt", "prompt": "Fine?" },
@@ -192,7 +192,7 @@ describe('migrate', () => {
       [8, 'hooks.PreToolUse[0].hooks[0].type'],
       [9, 'hooks.PreToolUse[0].hooks[1].if'],
       [3, 'env'],
-      [5, 'hooks.SubagentStop'],
+      [5, 'hooks.TeammateIdle'],
       [10, 'hooks.PreToolUse[0].hooks[2].async'],
       [11, 'hooks.PreToolUse[0].hooks[3].command'],
       [13, 'hooks.PreToolUse[1]'],
