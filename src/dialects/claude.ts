@@ -109,6 +109,8 @@ export const claude: Dialect = {
       name: 'PreCompact',
       fields: ['trigger'],
       constants: { custom_instructions: '' },
+      // What is printed is told to whoever sums up.
+      isSilent: true,
       read: readCompaction,
       answer: { words: BLOCK },
     },

@@ -160,7 +160,7 @@ export const cline: Dialect = {
       name: HELPERS.agent_start,
       fields: HELPER,
       read: readCancel,
-      answer: CANCEL,
+      answer: {},
     },
     {
       event: SubagentStop,

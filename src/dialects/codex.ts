@@ -52,6 +52,7 @@ export const codex = likeClaude({
     PostToolUseFailure: null,
     Notification: null,
     // It shows nothing of what is printed.
+    PreCompact: { isSilent: false },
     PostCompact: { fields: ['trigger'], isSilent: false, answer: {} },
     StopFailure: null,
     PostToolBatch: null,

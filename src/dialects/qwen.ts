@@ -50,6 +50,9 @@ export const qwen = likeClaude({
       isOther: ({ prompt, submitted_prompt: submitted }) =>
         prompt === '' && submitted === undefined,
     },
+    // It has no place in what the sub-agent reads.
+    SubagentStart: { answer: {} },
+    PreCompact: { isSilent: false },
     PostCompact: { isSilent: false },
     // The results are read no more then, and it goes on.
     PostToolBatch: {

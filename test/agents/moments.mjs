@@ -200,13 +200,15 @@ class Moments {
     const how = COMPRESSIONS[this.agent];
     if (!how) return this.saw('PostCompress', 'never');
     this.say({});
-    await this.play([[this.stage.program.shell('true 6')]], how.first);
+    // A summary that names another script is what the model follows from then on.
+    const summary = { text: `${this.stage.model.play([[{ text: 'End.' }]])} It is short.` };
+    await this.play([[this.stage.program.shell('true 6')], [summary]], how.first);
     if (how.then) {
       const { out } = await this.play([], how.then);
       if (process.env.VERBOSE) console.error(out.slice(-3000));
     }
-    this.saw('PostCompress', this.seen('PostCompress').map(({ trigger, summary }) => `${trigger}${summary ? ', with a summary' : ''}`).join(' / '));
-    this.saw('PreCompress', '');
+    const seen = this.seen('PostCompress');
+    this.saw('PostCompress', [...new Set(seen.map(({ trigger, summary }) => `${trigger}${summary ? ', with a summary' : ''}`))].join(' / '));
   }
 
   async all() {

@@ -169,7 +169,7 @@ describe('migrate', () => {
   "permissions": { "deny": ["Read(./.env)"] },
   "env": { "A": "1" },
   "hooks": {
-    "SubagentStop": [{ "hooks": [{ "type": "command", "command": "a" }] }],
+    "TeammateIdle": [{ "hooks": [{ "type": "command", "command": "a" }] }],
     "PreToolUse": [
       { "hooks": [
         { "type": "agent", "prompt": "Fine?" },
@@ -194,7 +194,7 @@ describe('migrate', () => {
       [9, 'hooks.PreToolUse[0].hooks[1].if'],
       [10, 'hooks.PreToolUse[0].hooks[2].async'],
       [3, 'env'],
-      [5, 'hooks.SubagentStop'],
+      [5, 'hooks.TeammateIdle'],
       [11, 'hooks.PreToolUse[0].hooks[3].command'],
       [13, 'hooks.PreToolUse[1]'],
       [16, 'hooks.Stop'],

@@ -17,6 +17,7 @@ import {
 import { commonInput } from '../helpers/hooks.js';
 
 const { BeforeTool, AfterTool, BeforeAgent, AfterAgent } = HookEventName;
+const ENDS = new Set([AfterAgent, HookEventName.SubagentStop]);
 const CWD = '/project';
 
 const ARGUMENTS: Readonly<Record<string, Record<string, unknown>>> = {
@@ -106,7 +107,7 @@ describe.each(DIALECT_NAMES)('%s', (name) => {
     if (event === BeforeAgent) expect(received.payload).toMatchObject({ prompt: 'Go.' });
   });
 
-  it.each(casesOf(name).filter(([, { event }]) => events[event].canBlock && event !== AfterAgent))(
+  it.each(casesOf(name).filter(([, { event }]) => events[event].canBlock && !ENDS.has(event)))(
     'is told a refusal at %s as one, whatever the reason to refuse',
     (_title, words, tool) => {
       const received = receivedFrom(name, words, tool);
