@@ -83,7 +83,8 @@ function makeHook(config: Config, options: ClaudeHooksOptions): ClaudeHook {
     if (!('event' in received)) return received;
     const session = sessionOf(received);
     const { event, payload } = received;
-    if (!isAround && skipIdle(config, event, payload, session?.cwd)) return {};
+    const isSettled = calls.refusalOf(received) !== undefined;
+    if (!isAround && !isSettled && skipIdle(config, event, payload, session?.cwd)) return {};
     const verdict = await withDeadline(signal, (ended) =>
       decide(config, calls, received, { onHooks, onApproval, session, signal: ended }),
     );
