@@ -24,7 +24,8 @@ export const adkHarness: Harness = {
     subagentInside: {
       instead: 'hooks do not see into it: a warning says so',
       isSeen: ({ read, warnings }) =>
-        read.length === 1 && warnings.some((each) => each.includes('without plugins')),
+        !read.some((input) => input['tool_name'] === 'read') &&
+        warnings.some((each) => each.includes('without plugins')),
     },
   },
 };

@@ -186,16 +186,16 @@ describe('a summary', () => {
         hooksMiddleware(config, { onHooks }),
         summarizationMiddleware({
           model: summing,
-          trigger: { messages: 4 },
+          trigger: { messages: 5 },
           keep: { messages: 1 },
         }),
       ],
     });
-    const asked = ['a', 'b', 'c', 'd'].map((text) => new HumanMessage(text));
+    const asked = ['a', 'b', 'c', 'd', 'e'].map((text) => new HumanMessage(text));
     const first = await agent.invoke({ messages: asked });
     const messages: BaseMessage[] = first.messages;
     const again = async () => {
-      await agent.invoke({ messages: [...messages, new HumanMessage('e')] });
+      await agent.invoke({ messages: [...messages, new HumanMessage('f')] });
     };
     return { messages, ran, model, again };
   }
