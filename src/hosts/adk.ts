@@ -2,7 +2,7 @@
 // @ts-ignore
 import { BasePlugin, isAgentTool, version } from '@google/adk';
 // @ts-ignore
-import type { BaseTool, Context, InvocationContext, LlmRequest, LlmResponse } from '@google/adk';
+import type { Context, InvocationContext, LlmRequest, LlmResponse } from '@google/adk';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { isLookedAt } from '../core/isLookedAt.js';

@@ -73,7 +73,7 @@ export function fakeClaude(
   };
   const answer = async (content: Line['message']['content']) => {
     const prompt = typeof content === 'string' ? content : content.map(({ text }) => text).join('');
-    const ended = await serve({ ...io, prompt, systemPrompt }).then(
+    const outcome = await serve({ ...io, prompt, systemPrompt }).then(
       (result) => ({ subtype: 'success', is_error: false, result }),
       (error: unknown) => ({
         subtype: 'error_during_execution',
@@ -84,7 +84,7 @@ export function fakeClaude(
     if (state.exitCode !== null) return;
     const figures = { duration_ms: 1, duration_api_ms: 1, num_turns: 1, total_cost_usd: 0 };
     const rest = { ...figures, usage: {}, permission_denials: [] };
-    tell({ type: 'result', ...ended, ...rest });
+    tell({ type: 'result', ...outcome, ...rest });
     exit();
   };
   createInterface({ input: stdin }).on('line', (text) => {

@@ -167,39 +167,9 @@ describe('the end of the tools of an answer', () => {
     expect(model.doGenerateCalls).toHaveLength(1);
     expect(hooks.stopReason(result)).toContain('exit 1');
   });
-
-  function busy() {
-    const fields = { message: 'busy', url: '', requestBodyValues: {}, isRetryable: true };
-    return new ai.APICallError({ ...fields, statusCode: 529 });
-  }
 });
 
 describe('a summary', () => {
-  async function converse(hook: ReturnType<typeof answering> | typeof GUARD) {
-    const { config, ran, onHooks } = setUp({ PostCompress: hook });
-    const said = ['One.', 'Two.'].map((text) => new AIMessage(text));
-    const model = fakeModel().respond(said[0]!).respond(said[1]!);
-    const summing = fakeModel().respond(new AIMessage('They spoke of fish.'));
-    const agent = createAgent({
-      model,
-      middleware: [
-        hooksMiddleware(config, { onHooks }),
-        summarizationMiddleware({
-          model: summing,
-          trigger: { messages: 5 },
-          keep: { messages: 1 },
-        }),
-      ],
-    });
-    const asked = ['a', 'b', 'c', 'd', 'e'].map((text) => new HumanMessage(text));
-    const first = await agent.invoke({ messages: asked });
-    const messages: BaseMessage[] = first.messages;
-    const again = async () => {
-      await agent.invoke({ messages: [...messages, new HumanMessage('f')] });
-    };
-    return { messages, ran, model, again };
-  }
-
   it('of LangChain is told once, also to a later run with what was stored', async () => {
     const added = answering({ hookSpecificOutput: { additionalContext: 'Be brief.' } });
     const { messages, ran, model, again } = await converse(added);
@@ -308,3 +278,33 @@ describe('a sub-agent of Claude Code that was not to start', () => {
     expect(await before!(bash, 'u', options)).toEqual({});
   });
 });
+
+function busy() {
+  const fields = { message: 'busy', url: '', requestBodyValues: {}, isRetryable: true };
+  return new ai.APICallError({ ...fields, statusCode: 529 });
+}
+
+async function converse(hook: ReturnType<typeof answering> | typeof GUARD) {
+  const { config, ran, onHooks } = setUp({ PostCompress: hook });
+  const said = ['One.', 'Two.'].map((text) => new AIMessage(text));
+  const model = fakeModel().respond(said[0]!).respond(said[1]!);
+  const summing = fakeModel().respond(new AIMessage('They spoke of fish.'));
+  const agent = createAgent({
+    model,
+    middleware: [
+      hooksMiddleware(config, { onHooks }),
+      summarizationMiddleware({
+        model: summing,
+        trigger: { messages: 5 },
+        keep: { messages: 1 },
+      }),
+    ],
+  });
+  const asked = ['a', 'b', 'c', 'd', 'e'].map((text) => new HumanMessage(text));
+  const first = await agent.invoke({ messages: asked });
+  const messages: BaseMessage[] = first.messages;
+  const again = async () => {
+    await agent.invoke({ messages: [...messages, new HumanMessage('f')] });
+  };
+  return { messages, ran, model, again };
+}

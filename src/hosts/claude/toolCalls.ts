@@ -24,12 +24,15 @@ export class ToolCalls {
   async decide(received: Received, options: CallOptions): Promise<ReplyVerdict> {
     const refusal = this.refusalOf(received);
     if (refusal !== undefined) return { kind: 'block', reason: refusal };
-    const verdict = await this.#decide(received, options);
-    const isRefused = verdict.kind === 'block' || verdict.kind === 'stop';
-    if (isRefused && received.event === HookEventName.SubagentStart) {
-      this.#refused.set(agentOf(received), verdict.reason ?? '');
-    }
-    return verdict;
+    return this.#decide(received, options);
+  }
+
+  /** What a sub-agent may not do, as the host starts it whatever is answered. */
+  note(received: Received, { kind, reason = '' }: ReplyVerdict): void {
+    const isRefused = kind === 'block' || kind === 'stop';
+    const agent = agentOf(received);
+    if (!isRefused || agent === '' || received.event !== HookEventName.SubagentStart) return;
+    this.#refused.set(agent, reason);
   }
 
   /** Why a call must not run, whatever hooks of tools say: its sub-agent was not to start. */
