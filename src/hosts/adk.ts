@@ -2,12 +2,11 @@
 // @ts-ignore
 import { BasePlugin, isAgentTool, version } from '@google/adk';
 // @ts-ignore
-import type { BaseTool, Context, InvocationContext, LlmRequest, LlmResponse } from '@google/adk';
+import type { Context, InvocationContext, LlmRequest, LlmResponse } from '@google/adk';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { isLookedAt } from '../core/isLookedAt.js';
 import type { EventVerdict } from '../core/eventVerdict.js';
-import { unheeded } from '../core/halves.js';
 import { openToolCall } from '../core/coreToolHookTriggers.js';
 import { notAllowed } from '../core/coreToolScheduler.js';
 import type { ModelTurn } from '../core/modelCall.js';
@@ -32,9 +31,11 @@ import {
   openModelCall,
   orAborted,
   Runs,
+  type Answer,
   type Run,
+  type ToolEvent,
 } from './adk/runs.js';
-import { mayBeStarted, openSubagent, takeEnd, tellSummary } from './adk/subagents.js';
+import { beginSubagent, endSubagent, failSubagent, tellSummary } from './adk/subagents.js';
 import { Batches, endedCalls } from './batch.js';
 import type { Maybe } from './mark.js';
 import {
@@ -53,12 +54,6 @@ export type HooksPluginOptions = AdapterOptions<
   CallSession | ((context: InvocationContext) => CallSession)
 >;
 
-interface ToolEvent {
-  readonly tool: BaseTool;
-  readonly toolArgs: Record<string, unknown>;
-  readonly toolContext: Context;
-}
-
 interface ModelEvent {
   readonly callbackContext: Context;
 }
@@ -66,8 +61,6 @@ interface ModelEvent {
 interface RunEvent {
   readonly invocationContext: InvocationContext;
 }
-
-type Answer = Record<string, unknown> | undefined;
 
 /** Puts the hooks of a `Config` around all tools and model calls of a runner. */
 export class HooksPlugin extends BasePlugin {
@@ -93,7 +86,8 @@ export class HooksPlugin extends BasePlugin {
     if (isLive) this.#tell('ADK asks no plugin about model calls of runLive');
   }
 
-  async beforeToolCallback({ tool, toolArgs, toolContext }: ToolEvent): Promise<Answer> {
+  async beforeToolCallback(event: ToolEvent): Promise<Answer> {
+    const { tool, toolArgs, toolContext } = event;
     const { invocationContext: context, functionCallId: callId } = toolContext;
     const run = this.#runs.of(context);
     if (run.stopReason !== undefined) return { error: run.stopReason };
@@ -102,7 +96,7 @@ export class HooksPlugin extends BasePlugin {
     const { cwd } = this.#sessionOf(context);
     const seen = { toolName: tool.name, toolInput: toolArgs, cwd };
     const options = this.#optionsOf(context, callId);
-    if (!isLookedAt(this.#config, seen)) return this.#beginAgent(tool, toolArgs, toolContext);
+    if (!isLookedAt(this.#config, seen)) return this.#beginAgent(event);
     const call = await openToolCall(this.#config, tool.name, { ...toolArgs }, options);
     if ('refused' in call) {
       run.stopReason ??= call.refused.stopReason;
@@ -110,38 +104,23 @@ export class HooksPlugin extends BasePlugin {
     }
     replaceArguments(toolArgs, call.input);
     run.tools.set(toolContext, call);
-    const refused = await this.#beginAgent(tool, toolArgs, toolContext);
-    if (refused) await this.#endTool({ tool, toolArgs, toolContext }, refused);
+    const refused = await this.#beginAgent(event);
+    if (refused) await this.#endTool(event, refused);
     return refused;
   }
 
   /** @returns why an agent that is a tool must not begin, as the model reads it */
-  async #beginAgent(
-    tool: BaseTool,
-    args: Record<string, unknown>,
-    toolContext: Context,
-  ): Promise<Answer> {
-    if (!isAgentTool(tool) || !mayBeStarted(this.#config)) return undefined;
-    const { invocationContext: context, functionCallId: callId } = toolContext;
-    const run = this.#runs.of(context);
+  async #beginAgent(event: ToolEvent): Promise<Answer> {
+    if (!isAgentTool(event.tool)) return undefined;
+    const { invocationContext: context, functionCallId: callId } = event.toolContext;
     const options = this.#optionsOf(context, callId);
-    const opening = openSubagent(this.#config, tool, args, toolContext, options);
-    const half = await orAborted(context, opening);
-    if (!half) return undefined;
-    if ('ended' in half) return takeEnd(run, half.ended, undefined);
-    run.subagents.set(toolContext, half);
-    return undefined;
+    return beginSubagent(this.#config, this.#runs.of(context), event, options);
   }
 
   /** Also called where no tool has run: then no call is open. */
   async afterToolCallback(event: ToolEvent & { result: unknown }): Promise<Answer> {
-    const { toolContext } = event;
-    const { invocationContext: context } = toolContext;
-    const run = this.#runs.of(context);
-    const subagent = run.subagents.get(toolContext);
-    run.subagents.delete(toolContext);
-    const ended = subagent && (await orAborted(context, subagent.finish(event.result)));
-    const replaced = ended && takeEnd(run, ended, event.result);
+    const run = this.#runs.of(event.toolContext.invocationContext);
+    const replaced = await endSubagent(run, event.toolContext, event.result);
     return (await this.#endTool(event, replaced ?? event.result)) ?? replaced;
   }
 
@@ -161,9 +140,7 @@ export class HooksPlugin extends BasePlugin {
 
   async onToolErrorCallback(event: ToolEvent & { error: Error }): Promise<Answer> {
     const { run, call } = this.#takeTool(event.toolContext);
-    const subagent = run.subagents.get(event.toolContext);
-    if (subagent) await unheeded(subagent.fail(event.error));
-    run.subagents.delete(event.toolContext);
+    await failSubagent(run, event.toolContext, event.error);
     if (!call) return undefined;
     // What no middleware has caught is the host's to tell the model.
     const ended = await call.fail(event.error).catch(() => undefined);

@@ -89,14 +89,14 @@ export function endedCalls(
     .slice(first)
     .flatMap((content) =>
       (content.parts ?? []).flatMap(({ functionResponse }) =>
-        functionResponse ? [{ ...functionResponse, hasFailed: isFailure(content) }] : [],
+        functionResponse ? [{ result: functionResponse, hasFailed: isFailure(content) }] : [],
       ),
     );
   if (results.length === 0) return [];
   const calls = contents
     .slice(0, first)
     .flatMap(({ parts = [] }) => parts.flatMap(({ functionCall }) => functionCall ?? []));
-  return results.map(({ id, name = '', response = {}, hasFailed }, at) => {
+  return results.map(({ result: { id, name = '', response = {} }, hasFailed }, at) => {
     // Some hosts send no ids; then calls and results have the same order.
     const call = calls.findLast((each) => id !== undefined && each.id === id);
     const { args = {} } = call ?? calls.at(at - results.length) ?? {};

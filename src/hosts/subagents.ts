@@ -4,10 +4,13 @@ import type { Content } from '@google/genai';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { decideEvent } from '../core/decideEvent.js';
+import type { EventVerdict } from '../core/eventVerdict.js';
 import { asHookContext } from '../protocol/llmContent.js';
 import { HookEventName, type CallSession } from '../protocol/types.js';
 import { asText } from './shared.js';
 import { toNotes } from './translate.js';
+
+const NOTHING_SAID: EventVerdict = { stopped: null, objection: null, notes: [] };
 
 /** How often hooks may send a sub-agent back to work. */
 const MAX_SENT_BACK = 3;
@@ -51,6 +54,8 @@ interface Beginning {
   readonly prompt: string;
   /** Whether it can read why hooks want it to go on. Default `true`. */
   readonly canSendBack?: boolean;
+  /** It has begun before, and goes on where it was interrupted. */
+  readonly isResumed?: boolean;
 }
 
 /**
@@ -62,7 +67,7 @@ interface Beginning {
  */
 export async function runSubagent<Answer>(
   config: Config,
-  { agentType, prompt, canSendBack = true }: Beginning,
+  { agentType, prompt, canSendBack = true, isResumed = false }: Beginning,
   work: (added: readonly Content[]) => Promise<Answer>,
   options: CallOptions,
 ): Promise<SubagentEnd<Answer>> {
@@ -72,13 +77,17 @@ export async function runSubagent<Answer>(
   const session = { ...options.session, ...agent, sessionId: randomUUID(), parentSessionId };
   const calling = { ...options, session };
   const started = { ...agent, prompt };
-  const start = await decideEvent(config, HookEventName.SubagentStart, started, calling);
+  const start = isResumed
+    ? NOTHING_SAID
+    : await decideEvent(config, HookEventName.SubagentStart, started, calling);
   const refused = start.stopped ?? start.objection;
   if (refused) return { refusal: refused.reason, isStop: start.stopped !== null };
-  let added: readonly Content[] = toNotes(start.notes);
+  const added = toNotes(start.notes);
   for (let sentBack = 0; ; sentBack++) {
     const answer = await current.run({ session, added }, work, added);
     const promptResponse = asText(answer);
+    // It was interrupted, or has nothing to say.
+    if (promptResponse === '') return { answer };
     const done = { ...started, promptResponse, stopHookActive: sentBack > 0 };
     const end = await decideEvent(config, HookEventName.SubagentStop, done, calling);
     if (end.stopped) return { refusal: end.stopped.reason, isStop: false };
@@ -90,6 +99,6 @@ export async function runSubagent<Answer>(
       return { refusal, isStop: false };
     }
     const said = { role: 'model', parts: [{ text: promptResponse }] };
-    added = [...added, said, ...toNotes([asHookContext(reason), ...end.notes])];
+    added.push(said, ...toNotes([asHookContext(reason), ...end.notes]));
   }
 }

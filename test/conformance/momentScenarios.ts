@@ -108,7 +108,7 @@ export const momentScenarios: Readonly<Record<MomentScenarioName, Scenario>> = {
     answers: [calls(HELP), calls(READ), 'Found it.'],
     check: (seen) => {
       const start = seen.read.find(({ hook_event_name: name }) => name === 'SubagentStart');
-      const inside = seen.read.find((input) => input['tool_name'] === 'read');
+      const inside = seen.read.find((input) => String(input['tool_name']).endsWith('read'));
       return (
         fired(seen, 'SubagentStart') ??
         demand(inside !== undefined, 'no BeforeTool hook ran in it') ??

@@ -64,7 +64,7 @@ export interface Turn {
    * The name of an agent that the host's agent can start, in the way of the host, with the argument `request`. It has the
    * same tools, model and system instruction.
    */
-  readonly subagent: string | undefined;
+  readonly subagent?: string | undefined;
   readonly prompt: string;
   readonly systemInstruction: string;
   /** Whether to use the host's way of streaming. */

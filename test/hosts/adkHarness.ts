@@ -12,11 +12,22 @@ import {
 import type { Content, Tool } from '@google/genai';
 import type { Harness, ModelAnswer, SentRequest, Turn } from '../conformance/conformance.js';
 import { HooksPlugin, type HooksMark } from 'hookstack/adk';
+import { ONLY_TOLD } from './noMoments.js';
 
 /** Google ADK with the plugin, and a model that says what a scenario wants. */
 export const adkHarness: Harness = {
   host: `Google ADK ${version.split('.', 2).join('.')}`,
   run,
+  differences: {
+    modelRetry: ONLY_TOLD,
+    modelRetryStream: ONLY_TOLD,
+    subagentInside: {
+      instead: 'hooks do not see into it: a warning says so',
+      isSeen: ({ read, warnings }) =>
+        !read.some((input) => input['tool_name'] === 'read') &&
+        warnings.some((each) => each.includes('without plugins')),
+    },
+  },
 };
 
 type Say = (request: LlmRequest, signal?: AbortSignal) => ModelAnswer | Promise<ModelAnswer>;

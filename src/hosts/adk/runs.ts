@@ -1,11 +1,11 @@
 // The types are the host's own.
 // @ts-ignore
-import type { Context, InvocationContext } from '@google/adk';
-import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
+import type { BaseTool, Context, InvocationContext } from '@google/adk';
+import type { Content, GenerateContentParameters, GenerateContentResponse } from '@google/genai';
 import type { Config } from '../../config/config.js';
 import type { ModelCall } from '../../context.js';
 import type { OpenToolCall } from '../../core/coreToolHookTriggers.js';
-import { openHalf, unheeded } from '../../core/halves.js';
+import { openHalf, unheeded, type OpenHalf } from '../../core/halves.js';
 import {
   callModelWithHooks,
   finishTurn,
@@ -14,8 +14,20 @@ import {
   type ModelTurn,
   type OpenModel,
 } from '../../core/modelCall.js';
+import type { SubagentEnd } from '../subagents.js';
 import { only } from '../translate.js';
-import type { OpenSubagent } from './subagents.js';
+
+export interface ToolEvent {
+  readonly tool: BaseTool;
+  readonly toolArgs: Record<string, unknown>;
+  readonly toolContext: Context;
+}
+
+/** What the host takes in place of what a tool gives. */
+export type Answer = Record<string, unknown> | undefined;
+
+/** An agent that the host runs as a tool. */
+export type OpenSubagent = OpenHalf<readonly Content[], unknown, SubagentEnd<unknown>>;
 
 /** What is known of one invocation, until it ends. */
 export interface Run {

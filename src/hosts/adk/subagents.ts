@@ -6,15 +6,13 @@ import type { Config } from '../../config/config.js';
 import type { CallOptions } from '../../context.js';
 import { decideEvent } from '../../core/decideEvent.js';
 import type { EventVerdict } from '../../core/eventVerdict.js';
-import { openHalf, type OpenHalf } from '../../core/halves.js';
+import { openHalf, unheeded } from '../../core/halves.js';
 import { mayBeRead } from '../../hooks/fireHook.js';
 import { HookEventName, PreCompressTrigger } from '../../protocol/types.js';
 import { isRecord } from '../../util/records.js';
+import { orAborted, type Answer, type OpenSubagent, type Run, type ToolEvent } from './runs.js';
 import { runSubagent, type SubagentEnd } from '../subagents.js';
 import { textIn } from '../translate.js';
-
-/** An agent that the host runs as a tool. */
-export type OpenSubagent = OpenHalf<readonly Content[], unknown, SubagentEnd<unknown>>;
 
 /**
  * Begins an agent that is a tool. The host runs it without plugins: hooks see it begin and end.
@@ -22,7 +20,7 @@ export type OpenSubagent = OpenHalf<readonly Content[], unknown, SubagentEnd<unk
  * @param args what the host runs it with; what hooks add is in there then
  * @returns why it must not run, if so
  */
-export async function openSubagent(
+async function openSubagent(
   config: Config,
   tool: BaseTool,
   args: Record<string, unknown>,
@@ -60,18 +58,44 @@ function lastOf(added: readonly Content[]): string {
     .join('\n\n');
 }
 
-/** Whether hooks may want to know of it. */
-export function mayBeStarted(config: Config): boolean {
+/** @returns why it must not begin, as the model reads it */
+export async function beginSubagent(
+  config: Config,
+  run: Run,
+  { tool, toolArgs, toolContext }: ToolEvent,
+  options: CallOptions,
+): Promise<Answer> {
   const { SubagentStart, SubagentStop } = HookEventName;
-  return mayBeRead(config, SubagentStart) || mayBeRead(config, SubagentStop);
+  if (!mayBeRead(config, SubagentStart) && !mayBeRead(config, SubagentStop)) return undefined;
+  const opening = openSubagent(config, tool, toolArgs, toolContext, options);
+  const half = await orAborted(toolContext.invocationContext, opening);
+  if (!half) return undefined;
+  if ('ended' in half) return takeEnd(run, half.ended);
+  run.subagents.set(toolContext, half);
+  return undefined;
 }
 
-/** @returns what the model reads in place of what the agent gave; `undefined` where that is the same */
-export function takeEnd(
-  run: { stopReason: string | undefined },
-  end: SubagentEnd<unknown>,
-  given: unknown,
-): Record<string, unknown> | undefined {
+/** @returns what the model reads in place of what it gave; `undefined` where that is the same */
+export async function endSubagent(
+  run: Run,
+  toolContext: Context,
+  result: unknown,
+): Promise<Answer> {
+  const subagent = run.subagents.get(toolContext);
+  run.subagents.delete(toolContext);
+  const finishing = subagent?.finish(result);
+  const ended = finishing && (await orAborted(toolContext.invocationContext, finishing));
+  return ended && takeEnd(run, ended, result);
+}
+
+/** It throws. */
+export async function failSubagent(run: Run, toolContext: Context, error: unknown): Promise<void> {
+  const subagent = run.subagents.get(toolContext);
+  run.subagents.delete(toolContext);
+  if (subagent) await unheeded(subagent.fail(error));
+}
+
+function takeEnd(run: Run, end: SubagentEnd<unknown>, given?: unknown): Answer {
   if ('answer' in end) {
     const { answer } = end;
     if (answer === given) return undefined;

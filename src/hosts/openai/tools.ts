@@ -169,11 +169,11 @@ export function coverAgent<T extends AnyTool>(
   if (!isFunctionTool(tool)) return tool;
   const invoke = tool.invoke.bind(tool);
   tool.invoke = async (context, input, details = {}) => {
-    // It goes on where it was interrupted, and has begun before.
-    if (details.resumeState !== undefined) return invoke(context, input, details);
-    const { signal } = details;
+    const { signal, resumeState } = details;
+    const isResumed = resumeState !== undefined;
     const { input: prompt = input } = readArguments(input) ?? {};
-    const subagent = { agentType, prompt: asText(prompt) };
+    const canSendBack = !isResumed;
+    const subagent = { agentType, prompt: asText(prompt), isResumed, canSendBack };
     const work = () => invoke(context, input, details);
     const ended = await runSubagent(config, subagent, work, {
       ...options,
