@@ -210,55 +210,55 @@ describe('a server that does not behave', () => {
   });
 });
 
+async function startHttp(
+  more: (request: http.IncomingMessage, response: http.ServerResponse) => boolean = () => false,
+) {
+  const sessions = new Map<string, StreamableHTTPServerTransport>();
+  const seen: http.IncomingHttpHeaders[] = [];
+  const handle = async (request: http.IncomingMessage, response: http.ServerResponse) => {
+    seen.push(request.headers);
+    if (more(request, response)) return;
+    const id = String(request.headers['mcp-session-id'] ?? '');
+    let transport = sessions.get(id);
+    if (id && !transport) {
+      response
+        .writeHead(404)
+        .end('{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}');
+      return;
+    }
+    if (!transport) {
+      const own = new StreamableHTTPServerTransport({
+        sessionIdGenerator: () => randomUUID(),
+        onsessioninitialized: (name) => void sessions.set(name, own),
+        onsessionclosed: (name) => void sessions.delete(name),
+      });
+      transport = own;
+      const server = new McpServer({ name: 'http', version: '1' });
+      server.registerTool('deny', {}, () => ({
+        content: [{ type: 'text', text: '{"decision": "deny", "reason": "over HTTP"}' }],
+      }));
+      server.registerTool('huge', {}, () => ({
+        content: [{ type: 'text', text: 'x'.repeat(20 * 1024 * 1024) }],
+      }));
+      await server.connect(own as never);
+    }
+    await transport.handleRequest(request, response);
+  };
+  const server = http.createServer((request, response) => void handle(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  open.push({ close: () => (server.closeAllConnections(), server.close()) });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/mcp`, sessions, seen };
+}
+
+const over = (url: string, tool = 'deny', settings: Settings = {}) =>
+  calling(tool, {
+    mcpServer: { type: 'http', url, headers: { 'X-Home': '${HOME}' } },
+    ...settings,
+  });
+
 describe('a server over HTTP', () => {
-  async function startHttp(
-    more: (request: http.IncomingMessage, response: http.ServerResponse) => boolean = () => false,
-  ) {
-    const sessions = new Map<string, StreamableHTTPServerTransport>();
-    const seen: http.IncomingHttpHeaders[] = [];
-    const handle = async (request: http.IncomingMessage, response: http.ServerResponse) => {
-      seen.push(request.headers);
-      if (more(request, response)) return;
-      const id = String(request.headers['mcp-session-id'] ?? '');
-      let transport = sessions.get(id);
-      if (id && !transport) {
-        response
-          .writeHead(404)
-          .end('{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}');
-        return;
-      }
-      if (!transport) {
-        const own = new StreamableHTTPServerTransport({
-          sessionIdGenerator: () => randomUUID(),
-          onsessioninitialized: (name) => void sessions.set(name, own),
-          onsessionclosed: (name) => void sessions.delete(name),
-        });
-        transport = own;
-        const server = new McpServer({ name: 'http', version: '1' });
-        server.registerTool('deny', {}, () => ({
-          content: [{ type: 'text', text: '{"decision": "deny", "reason": "over HTTP"}' }],
-        }));
-        server.registerTool('huge', {}, () => ({
-          content: [{ type: 'text', text: 'x'.repeat(20 * 1024 * 1024) }],
-        }));
-        await server.connect(own as never);
-      }
-      await transport.handleRequest(request, response);
-    };
-    const server = http.createServer((request, response) => void handle(request, response));
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    open.push({ close: () => (server.closeAllConnections(), server.close()) });
-    const { port } = server.address() as AddressInfo;
-    return { url: `http://127.0.0.1:${port}/mcp`, sessions, seen };
-  }
-
-  const over = (url: string, tool = 'deny', settings: Settings = {}) =>
-    calling(tool, {
-      mcpServer: { type: 'http', url, headers: { 'X-Home': '${HOME}' } },
-      ...settings,
-    });
-
   it('keeps its session, gets the headers, and is told the end', async () => {
     const { url, sessions, seen } = await startHttp();
     const config = configOf([over(url)]);

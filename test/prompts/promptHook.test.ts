@@ -166,28 +166,28 @@ describe('a hook that a model judges', () => {
   });
 });
 
-describe('the model that settings name', () => {
-  async function startModel(text: string) {
-    const seen: { url: string; key: unknown; body: string }[] = [];
-    const server = http.createServer((request, response) => {
-      let body = '';
-      request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
-      request.on('end', () => {
-        seen.push({ url: request.url ?? '', key: request.headers['x-goog-api-key'], body });
-        const content = { role: 'model', parts: [{ text }] };
-        const usageMetadata = { totalTokenCount: 12 };
-        const answer = { candidates: [{ content, finishReason: 'STOP' }], usageMetadata };
-        response.setHeader('content-type', 'text/event-stream');
-        response.end(`data: ${JSON.stringify(answer)}\n\n`);
-      });
+async function startModel(text: string) {
+  const seen: { url: string; key: unknown; body: string }[] = [];
+  const server = http.createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+    request.on('end', () => {
+      seen.push({ url: request.url ?? '', key: request.headers['x-goog-api-key'], body });
+      const content = { role: 'model', parts: [{ text }] };
+      const usageMetadata = { totalTokenCount: 12 };
+      const answer = { candidates: [{ content, finishReason: 'STOP' }], usageMetadata };
+      response.setHeader('content-type', 'text/event-stream');
+      response.end(`data: ${JSON.stringify(answer)}\n\n`);
     });
-    servers.push(server);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    return { baseUrl: `http://127.0.0.1:${port}`, seen };
-  }
+  });
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { baseUrl: `http://127.0.0.1:${port}`, seen };
+}
 
+describe('the model that settings name', () => {
   it('is asked in place of that of the host, with its own key', async () => {
     const { baseUrl, seen } = await startModel('{"decision": "deny", "reason": "From afar."}');
     process.env['JUDGE_KEY'] = 'key-of-the-judge';
