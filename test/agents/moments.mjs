@@ -1,17 +1,14 @@
-// node test/agents/moments.mjs [AGENT…] [--payloads FILE]: sub-agents, compressions, model calls that fail and batches of tools
-// inside the agents' own programs. A hook of ours is at each of these events; prints what it was told and what came of what
-// it said, and fails where that is something else than is known of the agent.
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+// node test/agents/moments.mjs [AGENT…]: sub-agents, compressions, model calls that fail and batches of tools inside the
+// agents' own programs. A hook is at each of these events. Prints what it was told, and what came of what it said; fails
+// where that is something else than below.
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { load } from './load.mjs';
 import { withAgents } from './path.mjs';
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { payloads: { type: 'string' } },
-});
+const { positionals } = parseArgs({ allowPositionals: true });
 
 process.env.PATH = withAgents();
 // The name of a socket must be short.
@@ -57,14 +54,6 @@ class Moments {
       hooks: Object.fromEntries(events.map((event) => [event, hooks])),
     });
     await stage.hookstack('install', '--into', agent);
-    // What the program itself sends is written down as well.
-    mkdirSync(path.join(home, 'sent'));
-    const bin = path.join(path.dirname(home), 'bin', 'hookstack-hook');
-    const client = path.join(import.meta.dirname, '../../dist/hookstack-hook.sh');
-    rmSync(bin);
-    const record = `#!/bin/sh\nf=$(mktemp '${home}/sent/XXXXXX'); cat >"$f"; exec '${client}' "$@" <"$f"\n`;
-    writeFileSync(bin, record);
-    chmodSync(bin, 0o755);
   }
 
   /** Has the hook answer so, and no more what it said before. */
@@ -87,15 +76,8 @@ class Moments {
     }
   }
 
-  sent() {
-    const folder = path.join(this.stage.home, 'sent');
-    return readdirSync(folder).map((name) => readFileSync(path.join(folder, name), 'utf8'));
-  }
-
-  async play(steps, options) {
-    const ran = await this.stage.run([...steps, [{ text: 'End.' }]], options);
-    if (process.env.VERBOSE) console.error(this.agent, ran.exitCode, ran.err.slice(-300), ran.out.slice(-1500));
-    return ran;
+  play(steps, options) {
+    return this.stage.run([...steps, [{ text: 'End.' }]], options);
   }
 
   /** A helper that makes a file, and says something. */
@@ -107,8 +89,11 @@ class Moments {
     return { call: [program.subagent(prompt)], prompt, hasWorked };
   }
 
-  wait() {
-    return [this.stage.program.shell('sleep 4')];
+  /** A call that ends once so many helpers have told their end, or after 10 s, as some do not. */
+  wait(ends = 1) {
+    const { program, home } = this.stage;
+    const have = `[ "$(grep -c '"SubagentStop"' '${home}/seen')" -ge ${ends} ]`;
+    return [program.shell(`for i in $(seq 100); do ${have} && break; sleep 0.1; done`)];
   }
 
   async told() {
@@ -117,22 +102,26 @@ class Moments {
     const { call } = this.helper('told');
     await this.play([call, [program.shell('true 1'), program.shell('true 2')], this.wait()]);
     const fields = ({ agent_id, agent_type, prompt_response }) =>
-      [agent_id && 'id', agent_type && 'kind', prompt_response && 'answer'].filter(Boolean).join(', ');
-    this.saw('SubagentStart', this.seen('SubagentStart').map(fields).join(' / '));
-    this.saw('SubagentStop', this.seen('SubagentStop').map(fields).join(' / '));
-    this.saw('AfterAgent', this.seen('AfterAgent').filter(({ agent_id }) => agent_id && this.agent !== 'cline').length === 0 ? 'of the agent alone' : 'of helpers, too');
-    const inside = this.seen('BeforeTool').filter(({ tool_input }) => JSON.stringify(tool_input).includes('told') && !JSON.stringify(tool_input).includes('SCRIPT'));
-    this.saw('inside', inside.every(({ agent_id }) => agent_id) && inside.length > 0 ? 'names the helper' : 'does not');
-    const batches = this.seen('ToolBatchEnd');
-    this.saw('ToolBatchEnd', batches.length ? `${batches.length} of ${Math.max(...batches.map(({ tool_calls }) => tool_calls.length))}` : 'never');
+      [agent_id && 'id', agent_type && 'kind', prompt_response && 'answer']
+        .filter(Boolean)
+        .join(', ');
+    this.saw('start', this.seen('SubagentStart').map(fields).join(' / '));
+    this.saw('end', this.seen('SubagentStop').map(fields).join(' / '));
+    this.saw('ends of the agent', this.seen('AfterAgent').filter(isOfHelper).length === 0);
+    const calls = this.seen('BeforeTool').filter(({ tool_input: { command } }) =>
+      JSON.stringify(command)?.includes('/told'),
+    );
+    this.saw('inside, its id', calls.length > 0 && calls.every(isOfHelper));
+    this.saw('batch', this.seen('ToolBatchEnd').length > 0);
   }
 
   saw(what, seen) {
-    this.rows.set(what, seen || 'never');
+    this.rows.set(what, seen === true ? 'yes' : seen || 'no');
   }
 
   textOf(requests, script) {
-    return JSON.stringify(requests.filter((each) => script === undefined || String(each.script) === script).map(({ body }) => body));
+    const chosen = requests.filter((each) => script === undefined || `${each.script}` === script);
+    return JSON.stringify(chosen.map(({ body }) => body));
   }
 
   scriptOf(prompt) {
@@ -144,7 +133,8 @@ class Moments {
     const helper = this.helper('blocked');
     const { requests } = await this.play([helper.call, this.wait()]);
     const read = this.textOf(requests).includes('REASON-start.');
-    this.saw('start: block', `${helper.hasWorked() ? 'it worked' : 'it did not work'}${read ? '; the model read why' : ''}`);
+    const worked = helper.hasWorked() ? 'it worked' : 'it did not work';
+    this.saw('start: block', `${worked}${read ? '; the model read why' : ''}`);
   }
 
   async contextAtStart() {
@@ -152,15 +142,15 @@ class Moments {
     const helper = this.helper('context');
     const { requests } = await this.play([helper.call, this.wait()]);
     const read = this.textOf(requests, this.scriptOf(helper.prompt)).includes('CONTEXT-start.');
-    this.saw('start: context', read ? 'the helper read it' : 'not read');
+    this.saw('start: context', read);
   }
 
   async blockedStop() {
     this.say({ SubagentStop: { decision: 'block', reason: 'REASON-stop.' } });
     const helper = this.helper('again');
-    const { requests } = await this.play([helper.call, this.wait()]);
+    const { requests } = await this.play([helper.call, this.wait(2)]);
     const read = this.textOf(requests, this.scriptOf(helper.prompt)).includes('REASON-stop.');
-    this.saw('stop: block', read ? 'the helper went on, and read why' : 'it ended');
+    this.saw('end: block', read ? 'it went on, and read why' : 'it ended');
   }
 
   async stoppedStop() {
@@ -169,7 +159,7 @@ class Moments {
     const { program, project } = this.stage;
     const file = path.join(project, 'after-stop');
     await this.play([helper.call, this.wait(), [program.shell(`echo x > ${file}`)]]);
-    this.saw('stop: stop', existsSync(file) ? 'the agent went on' : 'the agent ended');
+    this.saw('end: stop', existsSync(file) ? 'the agent went on' : 'the agent ended');
   }
 
   async batch() {
@@ -181,10 +171,10 @@ class Moments {
     const blocked = await this.play([[program.shell('true 4')]]);
     this.say({ ToolBatchEnd: { continue: false, stopReason: 'REASON-end.' } });
     const file = path.join(project, 'after-batch');
-    const stopped = await this.play([[program.shell('true 5')], [program.shell(`echo x > ${file}`)]]);
-    this.saw('batch: context', read ? 'the model read it' : 'not read');
-    this.saw('batch: block', this.textOf(blocked.requests).includes('REASON-batch.') ? 'the model read it' : 'not read');
-    this.saw('batch: stop', `${existsSync(file) ? 'the next tool ran' : 'the next tool did not run'}; ${stopped.requests.length} requests`);
+    await this.play([[program.shell('true 5')], [program.shell(`echo x > ${file}`)]]);
+    this.saw('batch: context', read);
+    this.saw('batch: block', this.textOf(blocked.requests).includes('REASON-batch.'));
+    this.saw('batch: stop', existsSync(file) ? 'the next tool ran' : 'the next tool did not run');
   }
 
   async error() {
@@ -193,45 +183,122 @@ class Moments {
     model.failsWith = 400;
     await this.play([], { env: { CLAUDE_CODE_MAX_RETRIES: '0' } });
     model.failsWith = undefined;
-    this.saw('ModelError', this.seen('ModelError').map(({ error }) => JSON.stringify(error)).join(' / '));
+    const [told] = this.seen('ModelError');
+    this.saw(
+      'error',
+      told?.error.message.includes('It fails.') && `with ${Object.keys(told.error)}`,
+    );
   }
 
   async compress() {
     const how = COMPRESSIONS[this.agent];
-    if (!how) return this.saw('PostCompress', 'never');
+    if (!how) return this.saw('compression', false);
     this.say({});
     // A summary that names another script is what the model follows from then on.
     const summary = { text: `${this.stage.model.play([[{ text: 'End.' }]])} It is short.` };
     await this.play([[this.stage.program.shell('true 6')], [summary]], how.first);
-    if (how.then) {
-      const { out } = await this.play([], how.then);
-      if (process.env.VERBOSE) console.error(out.slice(-3000));
-    }
-    const seen = this.seen('PostCompress');
-    this.saw('PostCompress', [...new Set(seen.map(({ trigger, summary }) => `${trigger}${summary ? ', with a summary' : ''}`))].join(' / '));
+    if (how.then) await this.play([], how.then);
+    const [told] = this.seen('PostCompress');
+    this.saw('compression', told && `${told.trigger}${told.summary ? ', with a summary' : ''}`);
   }
 
   async all() {
-    for (const name of ['told', 'blockedStart', 'contextAtStart', 'blockedStop', 'stoppedStop', 'batch', 'error', 'compress']) {
-      if (process.env.ONLY && !process.env.ONLY.split(',').includes(name)) continue;
-      await this[name]();
+    await this.told();
+    await this.blockedStart();
+    await this.contextAtStart();
+    await this.blockedStop();
+    await this.stoppedStop();
+    await this.batch();
+    await this.error();
+    await this.compress();
+  }
+}
+
+function isOfHelper({ agent_id: id }) {
+  return id !== undefined;
+}
+
+/** How each of them is had to sum up: at once, or in a session that goes on. */
+const COMPRESSIONS = {
+  claude: { then: { prompt: '/compact', args: ['--continue'] } },
+  codex: { first: { args: ['-c', 'model_auto_compact_token_limit=1'] } },
+  qwen: {
+    first: { more: ' long'.repeat(20_000) },
+    then: { prompt: '/compress', args: ['--continue'] },
+  },
+};
+
+const ALL = {
+  start: 'id, kind',
+  end: 'id, kind, answer',
+  'ends of the agent': 'yes',
+  'inside, its id': 'yes',
+  batch: 'yes',
+  'start: block': 'it did not work; the model read why',
+  'start: context': 'yes',
+  'end: block': 'it went on, and read why',
+  'end: stop': 'the agent went on',
+  'batch: context': 'yes',
+  'batch: block': 'yes',
+  'batch: stop': 'the next tool did not run',
+  error: 'with message',
+  compression: 'manual, with a summary',
+};
+const NO_BATCH = {
+  batch: 'no',
+  'batch: context': 'no',
+  'batch: block': 'no',
+  'batch: stop': 'the next tool ran',
+};
+
+/** What each of them is known for. */
+const KNOWN = {
+  claude: { ...ALL, error: 'with message,code,status' },
+  // It tells nobody that a model call failed.
+  codex: { ...ALL, ...NO_BATCH, error: 'no', compression: 'auto' },
+  copilot: { ...ALL, ...NO_BATCH, compression: 'no' },
+  // Without a person, it tells no hook that a model call failed.
+  qwen: { ...ALL, error: 'no', 'start: context': 'no' },
+  cline: {
+    ...ALL,
+    ...NO_BATCH,
+    start: 'id',
+    end: 'id, answer',
+    'start: context': 'no',
+    'end: block': 'it ended',
+    compression: 'no',
+  },
+};
+
+const cache = mkdtempSync(path.join(process.env.TMPDIR, 'hookstack-cache-'));
+const agents = positionals.length > 0 ? positionals : Object.keys(KNOWN);
+const found = new Map();
+const waiting = [...agents];
+async function work() {
+  for (let agent = waiting.shift(); agent; agent = waiting.shift()) {
+    const moments = await Moments.open(agent, cache);
+    try {
+      await moments.all();
+      found.set(agent, moments.rows);
+    } finally {
+      await moments.stage.remove();
     }
   }
 }
 
-const COMPRESSIONS = {
-  claude: { then: { prompt: '/compact', args: ['--continue'] } },
-  codex: { first: { args: ['-c', 'model_auto_compact_token_limit=1'] } },
-  qwen: { then: { prompt: '/compress', args: ['--continue'] } },
-};
-
-const cache = mkdtempSync(path.join(process.env.TMPDIR, 'hookstack-cache-'));
-for (const agent of positionals) {
-  const m = await Moments.open(agent, cache);
-  await m.all();
-  console.log(agent); for (const [k, v] of m.rows) console.log('  ', k, '|', v);
-  writeFileSync(`/tmp/sent2-${agent}.json`, JSON.stringify(m.sent().map((t) => { try { return JSON.parse(t); } catch { return t; } }), null, 1));
-  writeFileSync(`/tmp/req2-${agent}.json`, JSON.stringify(m.stage.model.requests, null, 1));
-  await m.stage.remove();
+try {
+  await Promise.all([work(), work()]);
+  console.log(`| moment | ${agents.join(' | ')} |\n| --- |${' --- |'.repeat(agents.length)}`);
+  for (const what of Object.keys(ALL)) {
+    const cells = agents.map((agent) => found.get(agent).get(what));
+    console.log(`| ${[what, ...cells].join(' | ')} |`);
+    for (const [at, agent] of agents.entries()) {
+      const known = KNOWN[agent][what];
+      if (cells[at] === known) continue;
+      console.error(`  ${agent}, ${what}: ${cells[at]}, where ${known} is known`);
+      process.exitCode = 1;
+    }
+  }
+} finally {
+  rmSync(cache, { recursive: true, force: true, maxRetries: 3 });
 }
-rmSync(cache, { recursive: true, force: true });

@@ -37,7 +37,11 @@ describe('what our hooks read of', () => {
   });
 
   it.each<[DialectName, string, object]>([
-    ['claude', 'StopFailure', { message: 'API Error: 400 It fails.', code: 'unknown', status: 400 }],
+    [
+      'claude',
+      'StopFailure',
+      { message: 'API Error: 400 It fails.', code: 'unknown', status: 400 },
+    ],
     ['claude', 'StopFailure of a limit', { message: 'Too many.', code: 'rate_limit', status: 429 }],
     ['qwen', 'StopFailure', { message: 'It fails.', code: 'server_error', status: 500 }],
     ['copilot', 'ErrorOccurred', { message: 'It fails.' }],
@@ -52,7 +56,10 @@ describe('what our hooks read of', () => {
     ['claude', [PUSH, { tool_name: 'write_file', call_id: 'c2' }]],
     ['qwen', [PUSH]],
   ])('%s after a batch are its calls, by our names', (name, toolCalls) => {
-    expect(read(name, 'PostToolBatch')).toMatchObject({ event: 'ToolBatchEnd', payload: { toolCalls } });
+    expect(read(name, 'PostToolBatch')).toMatchObject({
+      event: 'ToolBatchEnd',
+      payload: { toolCalls },
+    });
   });
 });
 
@@ -114,13 +121,24 @@ describe('what is answered', () => {
 
 describe('what hooks of Claude Code read here', () => {
   const input = (event: HookEventName, fields: object) =>
-    theirInput(claude, event, undefined, { ...commonInput(event, '/shop'), ...fields } as HookInput, {});
+    theirInput(
+      claude,
+      event,
+      undefined,
+      { ...commonInput(event, '/shop'), ...fields } as HookInput,
+      {},
+    );
 
   it('of a batch', () => {
     expect(input(HookEventName.ToolBatchEnd, { tool_calls: [PUSH] })).toMatchObject({
       hook_event_name: 'PostToolBatch',
       tool_calls: [
-        { tool_name: 'Bash', tool_input: CALL.tool_input, tool_use_id: 'c1', tool_response: 'secret' },
+        {
+          tool_name: 'Bash',
+          tool_input: CALL.tool_input,
+          tool_use_id: 'c1',
+          tool_response: 'secret',
+        },
       ],
     });
   });

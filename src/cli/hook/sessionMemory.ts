@@ -98,7 +98,12 @@ async function refusalOfHelper({ dialect, identity }: Received): Promise<ReplyVe
 }
 
 /** Events at whose end there is nothing left to stop. */
-const ENDS: ReadonlySet<HookEventName> = new Set([AfterAgent, SessionEnd, SubagentStop, ModelError]);
+const ENDS: ReadonlySet<HookEventName> = new Set([
+  AfterAgent,
+  SessionEnd,
+  SubagentStop,
+  ModelError,
+]);
 
 function stopAt(event: HookEventName, stop: string): Memory {
   if (ENDS.has(event)) return {};

@@ -133,9 +133,7 @@ function* carryEvents(
   for (const [name, groups] of Object.entries(hooks)) {
     // They run the hooks that are here.
     if (SWITCHES.has(name) || areOwnHooks(groups)) continue;
-    const event = dialects[dialect].events.find(
-      (each) => each.name === name,
-    )?.event;
+    const event = dialects[dialect].events.find((each) => each.name === name)?.event;
     const key = foreignMoment(dialects[dialect], name) ? name : event;
     if (!key)
       report(['hooks', name], whyNoEvent(name, dialect), mayStop(name) ? 'lost' : 'changed');
