@@ -256,13 +256,15 @@ const KNOWN = {
   // It tells nobody that a model call failed.
   codex: { ...ALL, ...NO_BATCH, error: 'no', compression: 'auto' },
   copilot: { ...ALL, ...NO_BATCH, compression: 'no' },
-  // Without a person, it tells no hook that a model call failed.
-  qwen: { ...ALL, error: 'no', 'start: context': 'no' },
+  // Without a person, it tells no hook that a model call failed; and what is said here is too short for it to sum up.
+  qwen: { ...ALL, error: 'no', 'start: context': 'no', compression: 'no' },
   cline: {
     ...ALL,
     ...NO_BATCH,
     start: 'id',
     end: 'id, answer',
+    // It does not wait for the hook, so that a tool may come first.
+    'start: block': 'it worked',
     'start: context': 'no',
     'end: block': 'it ended',
     compression: 'no',
