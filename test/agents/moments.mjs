@@ -263,7 +263,7 @@ const KNOWN = {
     ...NO_BATCH,
     start: 'id',
     end: 'id, answer',
-    // It does not wait for the hook, so that a tool may come first.
+    // Its tools were seen to run all the same.
     'start: block': 'it worked',
     'start: context': 'no',
     'end: block': 'it ended',
