@@ -101,12 +101,8 @@ class Moments {
     this.say({});
     const { call } = this.helper('told');
     await this.play([call, [program.shell('true 1'), program.shell('true 2')], this.wait()]);
-    const fields = ({ agent_id, agent_type, prompt_response }) =>
-      [agent_id && 'id', agent_type && 'kind', prompt_response && 'answer']
-        .filter(Boolean)
-        .join(', ');
-    this.saw('start', this.seen('SubagentStart').map(fields).join(' / '));
-    this.saw('end', this.seen('SubagentStop').map(fields).join(' / '));
+    this.saw('start', this.seen('SubagentStart').map(fieldsOf).join(' / '));
+    this.saw('end', this.seen('SubagentStop').map(fieldsOf).join(' / '));
     this.saw('ends of the agent', this.seen('AfterAgent').filter(isOfHelper).length === 0);
     const calls = this.seen('BeforeTool').filter(({ tool_input: { command } }) =>
       JSON.stringify(command)?.includes('/told'),
@@ -186,7 +182,7 @@ class Moments {
     const [told] = this.seen('ModelError');
     this.saw(
       'error',
-      told?.error.message.includes('It fails.') && `with ${Object.keys(told.error)}`,
+      told?.error.message.includes('It fails.') && `with ${Object.keys(told.error).join()}`,
     );
   }
 
@@ -197,7 +193,7 @@ class Moments {
     // A summary that names another script is what the model follows from then on.
     const summary = { text: `${this.stage.model.play([[{ text: 'End.' }]])} It is short.` };
     await this.play([[this.stage.program.shell('true 6')], [summary]], how.first);
-    if (how.then) await this.play([], how.then);
+    if (how.later) await this.play([], how.later);
     const [told] = this.seen('PostCompress');
     this.saw('compression', told && `${told.trigger}${told.summary ? ', with a summary' : ''}`);
   }
@@ -214,17 +210,20 @@ class Moments {
   }
 }
 
+const fieldsOf = ({ agent_id, agent_type, prompt_response }) =>
+  [agent_id && 'id', agent_type && 'kind', prompt_response && 'answer'].filter(Boolean).join(', ');
+
 function isOfHelper({ agent_id: id }) {
   return id !== undefined;
 }
 
 /** How each of them is had to sum up: at once, or in a session that goes on. */
 const COMPRESSIONS = {
-  claude: { then: { prompt: '/compact', args: ['--continue'] } },
+  claude: { later: { prompt: '/compact', args: ['--continue'] } },
   codex: { first: { args: ['-c', 'model_auto_compact_token_limit=1'] } },
   qwen: {
     first: { more: ' long'.repeat(20_000) },
-    then: { prompt: '/compress', args: ['--continue'] },
+    later: { prompt: '/compress', args: ['--continue'] },
   },
 };
 
@@ -257,13 +256,15 @@ const KNOWN = {
   // It tells nobody that a model call failed.
   codex: { ...ALL, ...NO_BATCH, error: 'no', compression: 'auto' },
   copilot: { ...ALL, ...NO_BATCH, compression: 'no' },
-  // Without a person, it tells no hook that a model call failed.
-  qwen: { ...ALL, error: 'no', 'start: context': 'no' },
+  // Without a person, it tells no hook that a model call failed; and what is said here is too short for it to sum up.
+  qwen: { ...ALL, error: 'no', 'start: context': 'no', compression: 'no' },
   cline: {
     ...ALL,
     ...NO_BATCH,
     start: 'id',
     end: 'id, answer',
+    // Its tools were seen to run all the same.
+    'start: block': 'it worked',
     'start: context': 'no',
     'end: block': 'it ended',
     compression: 'no',

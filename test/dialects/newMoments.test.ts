@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { receive, reply } from '../../src/dialects/reverse.js';
 import { theirInput } from '../../src/dialects/inputs.js';
 import { claude } from '../../src/dialects/claude.js';
-import type { DialectName, HookInput } from '../../src/protocol/types.js';
+import type { DialectName } from '../../src/protocol/types.js';
 import { HookEventName } from '../../src/protocol/types.js';
 import type { ReplyVerdict } from '../../src/protocol/received.js';
 import { commonInput } from '../helpers/hooks.js';
@@ -119,16 +119,10 @@ describe('what is answered', () => {
   });
 });
 
-describe('what hooks of Claude Code read here', () => {
-  const input = (event: HookEventName, fields: object) =>
-    theirInput(
-      claude,
-      event,
-      undefined,
-      { ...commonInput(event, '/shop'), ...fields } as HookInput,
-      {},
-    );
+const input = (event: HookEventName, fields: object) =>
+  theirInput(claude, event, undefined, { ...commonInput(event, '/shop'), ...fields }, {});
 
+describe('what hooks of Claude Code read here', () => {
   it('of a batch', () => {
     expect(input(HookEventName.ToolBatchEnd, { tool_calls: [PUSH] })).toMatchObject({
       hook_event_name: 'PostToolBatch',
@@ -149,9 +143,9 @@ describe('what hooks of Claude Code read here', () => {
     [{ message: 'Slow down.', code: 'overloaded' }, 'overloaded'],
     [{ message: 'Slow down.' }, 'unknown'],
   ])('of a model call that failed: %j', (error, word) => {
-    const read = input(HookEventName.ModelError, { error, attempt: 1 });
-    expect(read).toMatchObject({ error: word, error_details: 'Slow down.' });
-    expect(read).not.toHaveProperty('attempt');
+    const given = input(HookEventName.ModelError, { error, attempt: 1 });
+    expect(given).toMatchObject({ error: word, error_details: 'Slow down.' });
+    expect(given).not.toHaveProperty('attempt');
   });
 
   it('of what happens inside of a sub-agent', () => {
