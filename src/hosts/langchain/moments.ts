@@ -10,7 +10,7 @@ import { originOf } from '../translate.js';
 import { readMark, toContent, type Message } from './messages.js';
 
 /** What hooks said of what has happened since the last call of the model. */
-export interface Told {
+interface Told {
   readonly stopped: Decision | null;
   readonly notes: readonly string[];
   /** The summary that they were told of, as an answer carries it. */
