@@ -62,11 +62,14 @@ describe('a server over HTTP, for a client that starts hookstack', () => {
     await cli.userSettings({ AfterTool: [{ ...hidden!, dialect: 'gemini' }] });
     const { client, server } = await open(({ method, message, headers }, response) => {
       if (method === 'GET' && headers['last-event-id'] === undefined) {
-        return void response.writeHead(405).end();
+        response.writeHead(405).end();
+        return;
       }
       beginEvents(response);
-      if (method === 'GET')
-        return void response.end(event(textResult(message.id ?? 2, 'SECRET'), '1'));
+      if (method === 'GET') {
+        response.end(event(textResult(message.id ?? 2, 'SECRET'), '1'));
+        return;
+      }
       response.write('id: 0\nretry: 1\ndata: \n\n');
       setImmediate(() => response.destroy());
     });
@@ -76,7 +79,10 @@ describe('a server over HTTP, for a client that starts hookstack', () => {
 
   it('that ends without an answer, or is gone, is an error to each request', async () => {
     const { client, server } = await open(({ method }, response) => {
-      if (method === 'GET') return void response.writeHead(405).end();
+      if (method === 'GET') {
+        response.writeHead(405).end();
+        return;
+      }
       beginEvents(response);
       setImmediate(() => response.destroy());
     });

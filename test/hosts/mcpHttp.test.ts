@@ -155,22 +155,20 @@ class Login implements OAuthClientProvider {
   }
 }
 
-describe('a login', () => {
-  async function logIn(url: string): Promise<Client> {
-    const authProvider = new Login();
-    const info = { name: 'test', version: '1' };
-    const transport = new StreamableHTTPClientTransport(new URL(url), { authProvider });
-    await expect(new Client(info).connect(transport as Transport)).rejects.toThrow(
-      UnauthorizedError,
-    );
-    await transport.finishAuth(authProvider.code);
-    const client = new Client(info);
-    const again = new StreamableHTTPClientTransport(new URL(url), { authProvider });
-    await client.connect(again as Transport);
-    onTestFinished(() => client.close());
-    return client;
-  }
+async function logIn(url: string): Promise<Client> {
+  const authProvider = new Login();
+  const info = { name: 'test', version: '1' };
+  const transport = new StreamableHTTPClientTransport(new URL(url), { authProvider });
+  await expect(new Client(info).connect(transport as Transport)).rejects.toThrow(UnauthorizedError);
+  await transport.finishAuth(authProvider.code);
+  const client = new Client(info);
+  const again = new StreamableHTTPClientTransport(new URL(url), { authProvider });
+  await client.connect(again as Transport);
+  onTestFinished(() => client.close());
+  return client;
+}
 
+describe('a login', () => {
   it('is between the client and the authorization server, and its token goes to the server', async () => {
     await cli.userSettings({ AfterTool: hiding() });
     const url = await startOwn('auth');

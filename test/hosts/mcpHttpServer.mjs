@@ -16,7 +16,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import express from 'express';
 
-const modes = process.argv.slice(2);
+const modes = new Set(process.argv.slice(2));
 const INFO = { name: 'http', version: '1' };
 const text = (value) => ({ content: [{ type: 'text', text: value }] });
 
@@ -57,7 +57,7 @@ async function answer(request, response) {
     sessionIdGenerator: randomUUID,
     eventStore: new InMemoryEventStore(),
     retryInterval: 10,
-    enableJsonResponse: modes.includes('json'),
+    enableJsonResponse: modes.has('json'),
     onsessioninitialized: (id) => transports.set(id, transport),
   });
   await newServer().connect(transport);
@@ -72,9 +72,9 @@ app.delete('/sessions', (_request, response) => {
 });
 const url = new URL('mcp', await listen(app));
 const guards = [];
-if (modes.includes('auth')) {
+if (modes.has('auth')) {
   const isOurs = (resource) => String(resource) === url.href;
-  const provider = new DemoInMemoryAuthProvider(modes.includes('strict') ? isOurs : undefined);
+  const provider = new DemoInMemoryAuthProvider(modes.has('strict') ? isOurs : undefined);
   const authorization = express();
   const issuerUrl = await listen(authorization);
   authorization.use(mcpAuthRouter({ provider, issuerUrl }));
