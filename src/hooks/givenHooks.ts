@@ -116,6 +116,5 @@ const KEPT: ReadonlySet<SettingsProblem['kind']> = new Set([
   'unlikely-value',
   'no-effect',
   'matcher-invalid',
-  'not-askable',
-  'guard-unusable',
+  'unusable',
 ]);

@@ -235,7 +235,7 @@ function withServer(hook: CommandHookConfig, servers: unknown, report: Report): 
   const mcpServer = hook.mcpServer ?? findServer(servers, server);
   if (typeof mcpServer !== 'string') return { ...hook, mcpServer };
   const message = `the hook fails, as the server ${describe(server)} ${mcpServer}`;
-  report(['server'], message, 'not-askable');
+  report(['server'], message, 'unusable');
   return hook;
 }
 
@@ -248,7 +248,7 @@ function checkAsync(hook: CommandHookConfig, eventName: HookEventName, report: R
   if (hook[key] !== true || isAsync(hook, eventName)) return true;
   if (failsClosed(hook, eventName)) {
     const message = `is for hooks that nobody waits for, and a guard (onFailure "deny") has to be: what it guards is denied; remove "${key}"`;
-    report([key], message, 'guard-unusable');
+    report([key], message, 'unusable');
     return true;
   }
   const why =
@@ -329,7 +329,7 @@ function reject(expected: string, raw: unknown, report: Report): undefined {
 function adviseOnFailure(hook: CommandHookConfig, eventName: HookEventName, report: Report): void {
   if (hook.onFailure !== 'deny') return;
   if (hook.type === 'prompt') {
-    report(['onFailure'], `${NO_GUARD}; as it is, it denies`, 'not-askable');
+    report(['onFailure'], `${NO_GUARD}; as it is, it denies`, 'unusable');
   }
   if (!failsClosed(hook, eventName)) {
     report(['onFailure'], `has no effect: hooks of ${eventName} cannot block`, 'no-effect');

@@ -56,8 +56,8 @@ export function fieldsOf(check: AnyCheck): Readonly<Record<string, AnyCheck>> | 
  * Kinds of problem. A `value` of a wrong shape and an `unknown-event` are ignored, and so are an `unknown-key` and a
  * `misplaced-key`, which are rather a slip; an `unlikely-value` counts, and one with `no-effect` has none here. What is
  * `unsupported` would make a hook do something else than was meant, and so the hook is left out. A matcher that is
- * `matcher-invalid` is kept, and so is a hook that is `not-askable`, which fails wherever it is to run, and a guard that is
- * `guard-unusable`, which denies what it guards.
+ * `matcher-invalid` is kept, and so is a hook that is `unusable`, which fails wherever it is to run, so that a guard
+ * denies what it guards.
  */
 export type ProblemKind =
   | 'value'
@@ -69,8 +69,7 @@ export type ProblemKind =
   | 'unlikely-value'
   | 'no-effect'
   | 'matcher-invalid'
-  | 'not-askable'
-  | 'guard-unusable';
+  | 'unusable';
 
 /** A message, or what makes it, where that takes long and nobody may want it. */
 export type Message = string | (() => string);

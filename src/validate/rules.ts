@@ -51,8 +51,7 @@ export const loaderSeverities = {
   'unlikely-value': 'warning',
   'no-effect': 'warning',
   'matcher-invalid': 'error',
-  'not-askable': 'error',
-  'guard-unusable': 'error',
+  'unusable': 'error',
   untrusted: 'warning',
 } as const;
 

@@ -284,7 +284,7 @@ describe('async in settings', () => {
   it('refuses a guard by name, and what it guards is denied', async () => {
     const guard = hook('true', { async: true, onFailure: 'deny', name: 'keeper' });
     const { problems } = parse(BeforeTool, { async: true, onFailure: 'deny' });
-    expect(problems).toMatchObject([{ kind: 'guard-unusable' }]);
+    expect(problems).toMatchObject([{ kind: 'unusable' }]);
     expect(() => setUp({ BeforeTool: [{ hooks: [guard] }] })).toThrow(/async.*guard/);
     const { config } = setUp(asLoaded({ BeforeTool: [{ hooks: [guard] }] }), {
       trustedFolder: true,

@@ -200,7 +200,7 @@ function carryGroup(
   const named = ourEventName(dialects[dialect], key);
   const canBlock = named !== undefined && events[named].canBlock;
   for (const { path, message, kind } of parsed.problems) {
-    const isLost = canBlock && (kind === 'unsupported' || kind === 'not-askable');
+    const isLost = canBlock && (kind === 'unsupported' || kind === 'unusable');
     report(path.slice(2), message, isLost ? 'lost' : 'changed');
   }
   const hooks: unknown = isRecord(raw) ? raw['hooks'] : undefined;

@@ -120,8 +120,7 @@ const GRAVE: ReadonlySet<FileProblem['kind']> = new Set([
   'unsupported',
   'unknown-event',
   'matcher-invalid',
-  'not-askable',
-  'guard-unusable',
+  'unusable',
 ]);
 
 /** Why a file with too many hooks is refused; `undefined` for one with fewer. */
