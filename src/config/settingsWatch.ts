@@ -74,6 +74,8 @@ interface Watched {
 
 /** Times of files are that coarse on some drives, in ms: one that has changed later may look the same afterwards. */
 const COARSE_MS = 3000;
+/** The same of drives that know more than whole seconds. */
+const FINE_MS = 50;
 
 /** Readings for one event, while files go on to change. */
 const MAX_READINGS = 3;
@@ -113,7 +115,8 @@ export class SettingsWatch {
   hasChanged(): boolean {
     if (this.#isReading || !this.#seen) return true;
     const { stamp, consents, changedAt } = this.#look();
-    const isSure = this.#readAt - changedAt > this.coarseMs;
+    const unsureMs = changedAt % 1000 === 0 ? this.coarseMs : Math.min(this.coarseMs, FINE_MS);
+    const isSure = this.#readAt - changedAt > unsureMs;
     return !isSure || stamp !== this.#seen.stamp || consents !== this.#seen.consents;
   }
 

@@ -213,8 +213,18 @@ export function findPlan<E extends HookEventName>(
   payload?: HookPayload<E>,
   cwd?: string,
 ): HookExecutionPlan | null | undefined {
+  if (engine.registry.isWatched) engine.registry.look();
+  return planAsKnown(engine, event, payload, cwd);
+}
+
+/** The same, without another look at what the hooks are written in. */
+function planAsKnown<E extends HookEventName>(
+  engine: HookEngine,
+  event: E,
+  payload: HookPayload<E> | undefined,
+  cwd: string | undefined,
+): HookExecutionPlan | null | undefined {
   const { host, registry, stages } = engine;
-  if (registry.isWatched) registry.look();
   const { isSettled, eventsWithMoments } = registry.known;
   if (!isSettled) return undefined;
   const hasMoments = eventsWithMoments.has(event) || (payload && 'isAsked' in payload);
@@ -309,7 +319,7 @@ export async function processEvent<E extends HookEventName>(
     if (!engine.registry.known.isSettled) {
       await engine.initialize();
       stage = undefined;
-      const plan = findPlan(engine, ctx.event, ctx.payload, ctx.session?.cwd);
+      const plan = planAsKnown(engine, ctx.event, ctx.payload, ctx.session?.cwd);
       if (plan === null) return skip(engine, ctx.event);
       if (plan) ctx.plan = plan;
     }

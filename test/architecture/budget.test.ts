@@ -11,7 +11,7 @@ const LINES: Readonly<Record<string, number>> = {
   'src/context.ts src/compose.ts src/stack.ts src/middlewareGuard.ts': 730,
   'src/core': 1570,
   'src/dialects': 3500,
-  'src/hooks': 2950,
+  'src/hooks': 2970,
   'src/mcp src/prompts': 1100,
   'src/process': 3800,
   'src/protocol': 3330,
@@ -23,7 +23,7 @@ const LINES: Readonly<Record<string, number>> = {
   'src/trust': 1850,
   'src/util': 1910,
 };
-const ALL = 34_850;
+const ALL = 34_870;
 
 /** The same for the rooms around the engine: adapters; of a fleet its servers, its record, and who asks. */
 const AROUND: Readonly<Record<string, number>> = {
@@ -52,7 +52,7 @@ const OTHERS: Readonly<Record<string, number>> = {
   'src/cli/mcp': 3940,
   'src/author.ts src/fleet.ts src/index.ts src/debug-common.d.ts src/koa-compose.d.ts src/raw.d.ts src/sdk.d.ts': 430,
 };
-const WHOLE = 73_280;
+const WHOLE = 73_300;
 
 const filesOf = (room: string): string[] =>
   listFiles(...room.split(' ').map((part) => (part.endsWith('.ts') ? part : `${part}/**/*.ts`)));

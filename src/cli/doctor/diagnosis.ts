@@ -32,7 +32,8 @@ export function describeEnding({ hook, event, outcome, said, timeoutMs }: Observ
   const failure = findFailure(outcome, timeoutMs, failsClosed(hook, event));
   if (failure) return `${failure.what}, so that ${consequenceOf(hook, event)}`;
   if (outcome.exitCode === 0) {
-    const how = isAsked(hook) ? 'it was answered' : 'exit code 0';
+    const who = hook.type === 'prompt' ? 'the model' : 'the server';
+    const how = isAsked(hook) ? `${who} answered` : 'exit code 0';
     return isMisread(outcome, hook, event)
       ? `${how}, and what it printed is no answer`
       : `${how}: it has an answer, or no objection`;
