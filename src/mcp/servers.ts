@@ -7,6 +7,7 @@ import { inherited, variablesOf, type HookEnvironmentPolicy } from '../run/hookE
 import type { HookRun } from '../run/hookRun.js';
 import { startOptions, type PreparedInput } from '../run/preparedInput.js';
 import { errorMessage } from '../util/errorMessage.js';
+import { isRecord } from '../util/records.js';
 import { Connection, type Way } from './connection.js';
 import { fillIn } from './placeholders.js';
 import type { ToolAnswer } from './sdk.js';
@@ -46,7 +47,7 @@ export class Servers {
       const durationMs = since(startedAt);
       if (options.signal?.aborted) return { ...NOT_RUN, ending: 'aborted', durationMs };
       if (deadline.aborted) return { ...NOT_RUN, ending: 'timeout', durationMs };
-      const what = `got no answer from the MCP server "${hook.server}": ${errorMessage(error)}`;
+      const what = `got no answer from the MCP server "${hook.server}": ${withStatus(error)}`;
       return { ...NOT_RUN, ending: 'broken', durationMs, error: new Error(what, { cause: error }) };
     } finally {
       clearTimeout(timer);
@@ -183,4 +184,13 @@ const MAX_TOLD = 500;
 
 function since(startedAt: number): number {
   return Math.round(performance.now() - startedAt);
+}
+
+/** The client gives the status of HTTP beside its message. */
+function withStatus(error: unknown): string {
+  const told = error instanceof Error ? (error.cause ?? error) : error;
+  const status: unknown = isRecord(told) || told instanceof Error ? Reflect.get(told, 'code') : 0;
+  const isStatus = typeof status === 'number' && status >= 300 && status < 600;
+  const advice = status === 401 ? ' (write what it wants into its "headers")' : '';
+  return isStatus ? `HTTP ${status}${advice}: ${errorMessage(error)}` : errorMessage(error);
 }

@@ -51,7 +51,7 @@ export const loaderSeverities = {
   'unlikely-value': 'warning',
   'no-effect': 'warning',
   'matcher-invalid': 'error',
-  'unusable': 'error',
+  unusable: 'error',
   untrusted: 'warning',
 } as const;
 

@@ -12,7 +12,7 @@ const LINES: Readonly<Record<string, number>> = {
   'src/core': 1570,
   'src/dialects': 3500,
   'src/hooks': 2970,
-  'src/mcp src/prompts': 1100,
+  'src/mcp src/prompts': 1120,
   'src/process': 3800,
   'src/protocol': 3330,
   'src/rules': 6190,
