@@ -20,7 +20,7 @@ export const SECONDS = {
   'faults/persistentProcess.test.ts': 21,
   'cli/approvals.test.ts': 19,
   'author/answerEvents.test.ts': 18,
-  'faults/budgets.test.ts': 16,
+  'faults/budgets.test.ts': 24,
   'examples/demo.test.ts': 16,
 };
 
