@@ -41,6 +41,7 @@ const INCLUDED = {
   picomatch: 'LICENSE',
   'escape-string-regexp': 'license',
   diff: 'LICENSE',
+  'eventsource-parser': 'LICENSE',
   'jsonc-parser': 'LICENSE.md',
   unbash: 'LICENSE',
   '@inquirer/expand': 'LICENSE',

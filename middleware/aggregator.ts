@@ -280,6 +280,9 @@ const specificMerges: Record<string, FieldMerge> = {
   tool_input: mergeWith(mergeRecords),
   llm_request: mergeWith(mergeModelData),
   llm_response: mergeWith(mergeHookResponses),
+  // No hook makes another one's no a yes, and the longest wait is long enough for all.
+  retry: (first, second) => first === true && second === true,
+  retryAfterMs: (first, second) => Math.max(Number(first), Number(second)),
 };
 
 function mergeSpecific(

@@ -20,17 +20,25 @@ import {
   withToolOutput,
   type ProcessedHookResult,
 } from '../src/protocol/hookOutput.js';
-import { asHookContext, asSystemNote, withMessage, withNotes } from '../src/protocol/llmContent.js';
+import {
+  asHookContext,
+  asSystemNote,
+  notesOf,
+  withMessage,
+  withNotes,
+} from '../src/protocol/llmContent.js';
 import {
   readAfterModel,
   readBeforeModel,
   readToolSelection,
   type AfterModelHookResult,
 } from './modelResults.js';
+import type { LateAnswer } from '../src/protocol/lateAnswer.js';
 import { withinTools } from '../src/protocol/allowedTools.js';
 import { collectResponse } from '../src/protocol/response.js';
 import {
   HookEventName,
+  type CallSession,
   type HookOutput,
   type HookPayload,
   type ToolOutput,
@@ -242,8 +250,14 @@ function replaceResult(call: ToolCall, result: ToolResult, replacement: ToolOutp
 export interface ModelHost {
   /** Leaves out an event without a tool, where there is nothing to do for it; says whether it does. */
   skipIdle(event: HookEventName): boolean;
+  /** Whether an event may have to be fired, as far as is known before there is a payload. */
+  mayBeRead(event: HookEventName): boolean;
   /** Whether the answer is shown once AfterModel hooks have seen all of it, and not as it comes. */
   holdsAnswers(): boolean;
+  /** What async hooks of a session have said, which the model has not read yet. */
+  takeLate?(session: CallSession | undefined): readonly LateAnswer[];
+  /** Gives it back, as the model was not asked. */
+  giveBackLate?(session: CallSession | undefined, answers: readonly LateAnswer[]): void;
   readonly askPerson: AskPerson;
   getDebugLogger(): DebugLogger;
 }
@@ -253,6 +267,12 @@ export function modelStages(fire: FireHook, host: ModelHost) {
   /** Outermost stage: BeforeToolSelection hooks may restrict the tools, or stop the agent. */
   async function beforeToolSelection(call: ModelCall, next: Next): Promise<void> {
     if (isRefused(call)) return;
+    const late = host.takeLate?.(call.session) ?? [];
+    if (late.length > 0) return withLate(call, host, late, () => selectTools(call, next));
+    await selectTools(call, next);
+  }
+
+  async function selectTools(call: ModelCall, next: Next): Promise<void> {
     const firing = fire(HookEventName.BeforeToolSelection, { llmRequest: call.request }, call);
     if (firing) select(call, await firing);
     if (!isRefused(call)) await next();
@@ -308,8 +328,16 @@ export function modelStages(fire: FireHook, host: ModelHost) {
     call.signal?.throwIfAborted();
     if (!isSeen(call)) await seeAgain(call);
     if (isRefused(call)) return;
-    takeStream(call, await call.open(call.request));
+    takeStream(call, await answerOf(call));
     await next();
+  }
+
+  /** Hooks are told of a failure, and may have the call made again. */
+  async function answerOf(call: ModelCall): ReturnType<ModelCall['open']> {
+    const open = () => call.open(call.request);
+    if (!host.mayBeRead(HookEventName.ModelError)) return open();
+    const { openWithRetries } = await import('./modelErrors.js');
+    return openWithRetries(fire, call, open);
   }
 
   /** A middleware inside has changed the request, or the tools that it offers, after the hooks had seen it. */
@@ -359,6 +387,21 @@ function addNote(call: ModelCall, { systemMessage }: ProcessedHookResult): void 
   const note = asSystemNote(systemMessage);
   if (isRefused(call)) call.contextForModel.push(note);
   else call.request = withMessage(call.request, note);
+}
+
+/** Before hooks look at the request, as they are to see what the model will read. What it has not read stays. */
+async function withLate(
+  call: ModelCall,
+  host: ModelHost,
+  answers: readonly LateAnswer[],
+  goOn: () => Promise<void>,
+): Promise<void> {
+  call.request = withMessage(call.request, answers.flatMap(notesOf).join('\n\n'));
+  try {
+    await goOn();
+  } finally {
+    if (!call.stream || call.synthetic) host.giveBackLate?.(call.session, answers);
+  }
 }
 
 /** Whether hooks have answered for the request as it is, as far as they were asked. */

@@ -14,6 +14,7 @@ import {
   events,
   type EventDefinition,
   failsClosed,
+  isAsync,
   isConditional,
 } from '../src/protocol/events.js';
 import { theirToolNames } from '../src/dialects/translate.js';
@@ -41,6 +42,8 @@ export function enablementGate(enablement: Enablement) {
 /** What matchers are tested against. Model events have no context: all their hooks run. */
 export interface PlanContext {
   readonly toolName?: string;
+  /** At events of a sub-agent, its kind. */
+  readonly agentType?: string;
   /** What matchers of dialects are tested against, at events without a tool. */
   readonly subject?: string;
   /** The moment of the event, where other agents tell it apart. */
@@ -76,9 +79,19 @@ export function planContext<E extends HookEventName>(
   hasMoments = true,
 ): PlanContext | undefined {
   const { matchOn, dialectsMatchOn, momentOf }: EventDefinition<E> = events[event];
-  if (!matchOn) return dialectsMatchOn && { subject: payload[dialectsMatchOn] as string };
+  if (matchOn !== 'toolName') return otherContext(payload, matchOn, dialectsMatchOn);
   const moment = hasMoments ? momentOf?.(payload) : undefined;
   return { toolName: payload[matchOn] as string, moment };
+}
+
+/** The same at an event without a tool. */
+function otherContext<P>(
+  payload: P,
+  matchOn: keyof P | undefined,
+  dialectsMatchOn: keyof P | undefined,
+): PlanContext | undefined {
+  if (matchOn) return { agentType: payload[matchOn] as string };
+  return dialectsMatchOn && { subject: payload[dialectsMatchOn] as string };
 }
 
 /** What came of trying a matcher. `undecided`: it took too long, or is no expression. */
@@ -121,6 +134,8 @@ export class HookPlanner implements Planner {
   constructor(
     private readonly registry: PlannedHooks,
     logger = new DebugLogger('llxprt:core:hooks:planner'),
+    /** Whether hooks that are waited for are left out. */
+    private readonly isAsyncOnly = false,
   ) {
     this.#logger = DebugLogger.safe(logger);
   }
@@ -132,21 +147,21 @@ export class HookPlanner implements Planner {
    * @returns `null` when there is nothing to run
    */
   createExecutionPlan(event: HookEventName, context: PlanContext = {}): HookExecutionPlan | null {
-    const { toolName, subject } = context;
     const { plans, eventsWithMoments } = this.registry.known;
     // No hooks run where a call was asked about already, but those that are for that.
     const isApart = context.moment === 'asked' || eventsWithMoments.has(event);
     const moment = isApart ? context.moment : undefined;
     // A text that is made for each event would have to be hashed for each.
     const when = moment === undefined ? event : `${event} ${moment}`;
-    const key = toolName ?? subject ?? '';
+    const key = context.toolName ?? context.agentType ?? context.subject ?? '';
     const plan = plans.get(when)?.get(key);
-    return plan === undefined ? this.#make(event, { toolName, subject, moment }, when, key) : plan;
+    return plan === undefined ? this.#make(event, { ...context, moment }, when, key) : plan;
   }
 
   #make(event: HookEventName, context: PlanContext, when: string, key: string) {
     const { plans } = this.registry.known;
-    const plan = createExecutionPlan(this.registry, this.#logger, event, context);
+    const all = createExecutionPlan(this.registry, this.#logger, event, context);
+    const plan = all && this.isAsyncOnly ? { ...all, hookConfigs: [] } : all;
     const made = plans.get(when) ?? new Map<string, HookExecutionPlan | null>();
     cacheUpTo(made, key, plan);
     plans.set(when, made);
@@ -180,9 +195,12 @@ export function createExecutionPlan(
     .filter((entry) => matcherLetsRun(registry, entry, context, logger, budget));
   const entries = withoutDuplicates(registry, matching);
   if (entries.length === 0) return null;
+  const hooks = entries.map((entry) => entry.config);
+  const background = hooks.filter((hook) => isAsync(hook, event));
   return {
     eventName: event,
-    hookConfigs: entries.map((entry) => entry.config),
+    hookConfigs: hooks.filter((hook) => !background.includes(hook)),
+    ...(background.length > 0 && { background }),
     // What one takes out of a text must not be back in what another made of the same text.
     sequential: entries.some(({ sequential, config }) => sequential === true || !!config.redact),
     ...(entries.every(({ config }) => isConditional(config)) && { isConditional: true }),
@@ -196,8 +214,10 @@ export function createExecutionPlan(
 export function withConditions(plan: HookExecutionPlan, call: Call): HookExecutionPlan | null {
   const rules = loadedRules();
   if (!rules) return plan;
-  const { eventName, hookConfigs } = plan;
-  return hookConfigs.some((hook) => rules.findMatch(hook, eventName, call)) ? plan : null;
+  const { eventName, hookConfigs, background = [] } = plan;
+  return [...hookConfigs, ...background].some((hook) => rules.findMatch(hook, eventName, call))
+    ? plan
+    : null;
 }
 
 /** Runs each command once; a guard among the duplicates makes the one that runs a guard. */
@@ -274,8 +294,9 @@ export function isOfMoment(
 /** The names that a matcher is tested against; without one, the hook runs in any case. */
 export function namesToMatch(
   dialect: DialectName | undefined,
-  { toolName, subject }: PlanContext = {},
+  { toolName, agentType, subject }: PlanContext = {},
 ): readonly string[] | undefined {
+  if (agentType !== undefined) return [agentType];
   const spoken = dialect && dialects[dialect];
   if (toolName !== undefined) return spoken ? theirToolNames(spoken, toolName) : [toolName];
   return spoken && subject !== undefined ? [theirSubject(spoken, subject)] : undefined;

@@ -16,6 +16,7 @@ import {
   ineffectiveBlock,
   type HookFailure,
 } from '../src/run/hookFailure.js';
+import type { TextBound } from '../src/protocol/sanitizeText.js';
 import type { HookRun, RawAnswer } from '../src/run/hookRun.js';
 import { AmbiguousInput } from '../src/run/preparedInput.js';
 import type { DebugLogger } from '../src/util/debugLogger.js';
@@ -48,7 +49,8 @@ export function readFailedRun(run: HookRun, options: Telling): HookExecutionResu
     : run.stdin instanceof Error
       ? faultOfInput(run.stdin)
       : undefined;
-  const read = failure?.kind === 'output' || !said ? {} : readMasked(said, options.environment);
+  const read =
+    failure?.kind === 'output' || !said ? {} : readMasked(said, options.environment, run.textBound);
   const left = outcome?.stragglers && !failure ? [LEFT_RUNNING] : [];
   const unheard = said ? ineffectiveBlock(event, said, read.output) : [];
   for (const each of [...(read.problems ?? []), ...left, ...unheard]) warn(each);
@@ -67,8 +69,12 @@ const LEFT_RUNNING =
   'left a process running that held its stdout or stderr, and that is ended where it can be found; redirect both of them for a job that is to go on';
 
 /** What a hook said. Problems quote it in the log, cut to a length, so they are found in the masked text. */
-function readMasked(said: RawAnswer, environment: HookEnvironmentPolicy): Partial<ReadOutput> {
-  const read = readSaid(said);
+function readMasked(
+  said: RawAnswer,
+  environment: HookEnvironmentPolicy,
+  bound: TextBound | undefined,
+): Partial<ReadOutput> {
+  const read = readSaid(said, bound);
   if (!read.problems?.length && !read.unreadable) return read;
   const stdout = maskSecrets(said.stdout, environment);
   const { problems, unreadable = read.unreadable } = readSaid({ ...said, stdout });
@@ -76,18 +82,21 @@ function readMasked(said: RawAnswer, environment: HookEnvironmentPolicy): Partia
 }
 
 /** The exit code decides what an ended hook said: stdout counts for 0 only, and only 2 blocks. */
-function readSaid(said: RawAnswer): Partial<ReadOutput> {
+function readSaid(said: RawAnswer, bound?: TextBound): Partial<ReadOutput> {
   const { ending, exitCode, stdout, foreign, theirNames } = said;
-  if (ending !== 'exit' || exitCode !== 0) return readStderr(said);
-  const read = readHookOutput(stdout, theirNames);
+  if (ending !== 'exit' || exitCode !== 0) return readStderr(said, bound);
+  const read = readHookOutput(stdout, theirNames, bound);
   return foreign ? { ...read, output: { ...read.output, foreign } } : read;
 }
 
-function readStderr({ ending, exitCode, stderr }: RawAnswer): Partial<ReadOutput> {
+function readStderr(
+  { ending, exitCode, stderr }: RawAnswer,
+  bound: TextBound | undefined,
+): Partial<ReadOutput> {
   const isBlock = ending === 'exit' && exitCode === 2;
   const hasSpoken = (ending === 'exit' || ending === 'signal') && stderr.trim() !== '';
   if (!isBlock && !hasSpoken) return {};
-  return { output: convertPlainTextToHookOutput(stderr, exitCode ?? 1) };
+  return { output: convertPlainTextToHookOutput(stderr, exitCode ?? 1, bound) };
 }
 
 export function faultOfInput(error: Error): HookFailure {

@@ -1,5 +1,4 @@
 import type { Middleware } from '../src/compose.js';
-import { askRemote } from '../src/fleet/remoteHooks.js';
 import { MAX_KEPT_ANSWER_BYTES } from '../src/process/command/limits.js';
 import { withoutHello } from '../src/process/persistent/lines.js';
 import type { PersistentHooks } from '../src/process/persistent/persistentHooks.js';
@@ -8,6 +7,7 @@ import { runCommand } from '../src/process/command/runCommand.js';
 import { runInSpawner } from '../src/process/spawner/spawner.js';
 import { failsClosed, type CallFacts } from '../src/protocol/events.js';
 import { hookIdentity, shortIdentity } from '../src/protocol/identity.js';
+import type { TextBound } from '../src/protocol/sanitizeText.js';
 import { readHookOutput } from '../src/protocol/readHookOutput.js';
 import type {
   CommandHookConfig,
@@ -15,7 +15,7 @@ import type {
   HookExecutionResult,
 } from '../src/protocol/types.js';
 import { maskSecrets } from '../src/run/hookEnvironment.js';
-import type { HookFailure } from '../src/run/hookFailure.js';
+import { NO_GUARD, type HookFailure } from '../src/run/hookFailure.js';
 import type { HookRun } from '../src/run/hookRun.js';
 import {
   deadlineOf,
@@ -32,10 +32,11 @@ import { channels } from '../src/trace/span.js';
 import type { DebugLogger } from '../src/util/debugLogger.js';
 import { errorMessage } from '../src/util/errorMessage.js';
 import { dialect } from '../src/run/dialect.js';
+import { askHook, type Answering } from './askHook.js';
 import { ageOf, faultOfInput, readFailedRun, toResult } from './readRun.js';
 
 /** How a hook is run. */
-export interface RunOptions extends HookPlace {
+export interface RunOptions extends HookPlace, Answering {
   readonly logger: DebugLogger;
   /** How many hooks may be started ahead of their event; 0 starts each when it is needed. */
   readonly warmShells: number;
@@ -43,7 +44,6 @@ export interface RunOptions extends HookPlace {
   readonly spawner?: boolean;
   /** Keeps the processes of hooks that say `persistent`; without it, they are started for each event. */
   readonly persistent?: PersistentHooks | undefined;
-  readonly signal?: AbortSignal | undefined;
   /** What is known of the call besides what hooks of ours read. */
   readonly facts?: CallFacts | undefined;
   /** Stands next to the process of each hook: sees what it reads and how it ends, as they are. */
@@ -58,8 +58,16 @@ export interface RunOptions extends HookPlace {
    * `findObjection` is asked about every hook.
    */
   readonly enforceConsent?: FindObjection;
+  /** How long texts of hooks may be, and what becomes of longer ones. Default: 10,000 characters, and a cut. */
+  readonly textBound?: SessionTextBound | undefined;
   /** What was told once and is not told again; without it, everything is told each time. */
   readonly warned?: Set<string> | undefined;
+}
+
+/** A bound whose longer texts are kept for a session. */
+export interface SessionTextBound {
+  readonly max: number;
+  readonly shorten?: (text: string, max: number, sessionId: string) => string | undefined;
 }
 
 /**
@@ -89,7 +97,7 @@ async function runUntraced(
     const failure = findRefusal(hook, prepared, objection && (await objection));
     if (failure) {
       // What may not be started may not go on either.
-      options.persistent?.drop(hook);
+      dropKept(hook, options);
       return toResult({ hook, event }, { read: {}, failure }, options);
     }
     if (hook.type === 'rule') return await answerByRule(hook, event, prepared, options);
@@ -101,6 +109,11 @@ async function runUntraced(
     const failure = refused(`could not be run: ${errorMessage(error)}`);
     return toResult({ hook, event }, { read: {}, failure }, options);
   }
+}
+
+function dropKept(hook: CommandHookConfig, { persistent, mcp }: RunOptions): void {
+  persistent?.drop(hook);
+  mcp?.drop(hook);
 }
 
 /** Nothing is started, and so there is nothing that could have ended badly. */
@@ -128,7 +141,7 @@ function readRun(run: HookRun, options: RunOptions): HookExecutionResult {
   const hasEndedWell = outcome?.ending === 'exit' && outcome.exitCode === 0 && !said;
   if (hasEndedWell && !outcome.stdoutTruncated && !outcome.stragglers) {
     const { stdout, stderr, kept, durationMs: duration } = outcome;
-    const { output, problems, unreadable } = readHookOutput(stdout);
+    const { output, problems, unreadable } = readHookOutput(stdout, undefined, run.textBound);
     const answer = { ...(output && { output }), ...(kept && { process: ageOf(kept) }) };
     const result = { hookConfig: hook, eventName: event, success: true, ...answer };
     const isReadable = problems.length === 0 && unreadable === undefined;
@@ -143,8 +156,8 @@ function findRefusal(
   objection: string | undefined,
 ): HookFailure | undefined {
   if (objection !== undefined) return { kind: 'untrusted', what: objection };
-  if (hook.type === 'rule') return undefined;
-  if (hook.type === 'plugin') return refused(NO_PLUGINS);
+  const refusal = refusalOf(hook);
+  if (refusal || hook.type === 'rule') return refusal;
   if (hookDepth() >= MAX_HOOK_DEPTH) {
     return refused(`was not started: hooks that start agents are ${MAX_HOOK_DEPTH} deep already`);
   }
@@ -152,7 +165,16 @@ function findRefusal(
   return stdin instanceof Error ? faultOfInput(stdin) : undefined;
 }
 
+function refusalOf(hook: CommandHookConfig): HookFailure | undefined {
+  if (hook.type === 'plugin') return refused(NO_PLUGINS);
+  if (hook.onFailure !== 'deny') return undefined;
+  if (hook.type === 'prompt') return refused(`was not asked: ${NO_GUARD}`);
+  return hook.async || hook.asyncRewake ? refused(ASYNC_GUARD) : undefined;
+}
+
 const NO_PLUGINS = 'has the type "plugin", which cannot be run: use "command"';
+
+const ASYNC_GUARD = 'is a guard, and "async", so that nobody would wait for it: remove "async"';
 
 function refused(what: string): HookFailure {
   return { kind: 'refused', what };
@@ -162,7 +184,7 @@ function newRun(
   hook: CommandHookConfig,
   event: HookEventName,
   { input, stdin }: PreparedInput,
-  { logger, environment, warned, facts = {} }: RunOptions,
+  { logger, environment, warned, textBound, facts = {} }: RunOptions,
 ): HookRun {
   const { timeoutMs, problem } = deadlineOf(hook, event);
   if (problem) logger.warn(`Hook "${shortIdentity(hook)}": ${problem}`);
@@ -173,7 +195,12 @@ function newRun(
     if (!warned?.has(key)) warn(message);
     warned?.add(key);
   };
-  return { hook, event, input, facts, timeoutMs, warn, warnOnce, stdin };
+  const bound = textBound && ofSession(textBound, input.session_id);
+  return { hook, event, input, facts, textBound: bound, timeoutMs, warn, warnOnce, stdin };
+}
+
+function ofSession({ max, shorten }: SessionTextBound, sessionId: string): TextBound {
+  return { max, shorten: (text) => shorten?.(text, max, sessionId) };
 }
 
 /** Around the process, from the outside in: a dialect, and what looks at what goes in and comes out. */
@@ -190,7 +217,7 @@ function startWithDialect(
 async function start(run: HookRun, prepared: PreparedInput, options: RunOptions): Promise<void> {
   const { hook, event, stdin } = run;
   if (stdin instanceof Error) return;
-  if (hook.type === 'remote') return askRemote(run, stdin, options);
+  if (hook.type !== 'command') return askHook(run, stdin, prepared, options);
   const command = Object.assign(startOptions(hook, prepared), {
     input: stdin,
     // An answer may hold all of the input, changed.

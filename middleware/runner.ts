@@ -13,12 +13,16 @@ import {
   type ToolOutput,
 } from '../src/protocol/types.js';
 import { loadedRules, loadRules } from '../src/rules/load.js';
+import { McpHooks } from '../src/mcp/mcpHooks.js';
 import { PersistentHooks } from '../src/process/persistent/persistentHooks.js';
 import { prepareInput, type PreparedInput, type SessionFields } from '../src/run/preparedInput.js';
+import type { AsyncSession } from '../src/run/asyncSession.js';
+import type { LateAnswer } from '../src/protocol/lateAnswer.js';
 import { StartAhead } from '../src/run/startAhead.js';
 import { DebugLogger } from '../src/util/debugLogger.js';
 import { createSpecificHookOutput } from './aggregator.js';
 import { rerunGuards, type RunHooks } from './askAgain.js';
+import type { AsyncHooks } from './asyncHooks.js';
 import { runHook, type RunOptions } from './runHook.js';
 
 /** Fourth stage: runs the plan, all hooks at once or one after the other. */
@@ -27,38 +31,70 @@ export function runner(hooks: Runner) {
     const { plan, event, payload, input, signal } = ctx as HookContext;
     if (!plan || !input) return;
     const facts = payload as object as CallFacts;
+    const late = plan.background && (await hooks.startAsync?.(plan.background, ctx));
     const run: RunHooks = (some, read) =>
       plan.sequential
         ? hooks.executeHooksSequential(some, event, read, signal, facts)
         : hooks.executeHooksParallel(some, event, read, signal, facts);
     ctx.results = await run(plan.hookConfigs, input);
     if (plan.hookConfigs.length > 1) ctx.results = await rerunGuards(ctx as HookContext, run);
+    if (late) ctx.results = [...ctx.results, ...late];
     await next();
   };
 }
 
 /** Anything that runs plans; usually a `HookRunner`. */
-export type Runner = Pick<HookRunner, 'executeHooksParallel' | 'executeHooksSequential'>;
+export type Runner = Pick<HookRunner, 'executeHooksParallel' | 'executeHooksSequential'> &
+  Partial<Pick<HookRunner, 'startAsync' | 'endSession'>>;
 
 /** What all runs of one host have in common. */
 interface HostRunOptions extends RunOptions {
   /** Processes at a time; the others wait, and their timeouts with them. */
   readonly maxParallelHooks: number;
+  /** Async hooks at a time; some more wait. */
+  readonly maxAsyncHooks: number;
+  /** Called with the result of each async hook. */
+  readonly onAsyncEnd?: ((result: HookExecutionResult) => void) | undefined;
+  readonly asyncHooks: AsyncMode;
   /** Makes ready for the next event. */
   readonly ahead: Pick<StartAhead, 'prepare' | 'prestart' | 'forget' | 'stop'>;
 }
 
+/**
+ * What becomes of async hooks: they are started; waited for all the same, so that somebody sees what they do; run by
+ * somebody else; or they are all that runs.
+ */
+export type AsyncMode = 'start' | 'wait' | 'only' | DetachHooks;
+
+/** Has somebody else run the async hooks of an event, as this process cannot wait for them. Never rejects. */
+export type DetachHooks = (
+  event: Pick<HookContext, 'event' | 'payload' | 'session'>,
+) => Promise<void>;
+
 /** What a host says of how its hooks run. A hook system names all of it, so that no setting is left at a default. */
 export type RunSettings = Required<
-  Omit<HostRunOptions, 'logger' | 'signal' | 'facts' | 'probe' | 'warned' | 'ahead' | 'persistent'>
+  Omit<
+    HostRunOptions,
+    | 'logger'
+    | 'signal'
+    | 'facts'
+    | 'probe'
+    | 'warned'
+    | 'ahead'
+    | 'persistent'
+    | 'mcp'
+    | 'textBound'
+    | 'onAsyncEnd'
+  >
 >;
 
 /** Runs hooks as processes. Nothing that a hook does makes a method reject. */
 export class HookRunner {
   readonly #options: HostRunOptions;
+  #async: AsyncHooks | undefined;
 
   /**
-   * @param options what differs from the defaults: all of the environment, 16 processes at a time, nothing
+   * @param options what differs from the defaults: all of the environment, 16 processes at a time, 16 async ones, nothing
    *   that is started ahead, and no process that starts hooks
    */
   constructor(
@@ -69,12 +105,22 @@ export class HookRunner {
       logger: DebugLogger.safe(logger),
       environment: {},
       maxParallelHooks: 16,
+      maxAsyncHooks: 16,
+      asyncHooks: 'start' as const,
       warmShells: 0,
       warned: new Set<string>(),
       persistent: new PersistentHooks(),
+      mcp: new McpHooks(),
       ...options,
     };
-    this.#options = { ahead: new StartAhead(given), ...given };
+    this.#options = Object.assign(given, { ahead: options.ahead ?? new StartAhead(given) });
+  }
+
+  /** Takes over what the host says now of how hooks run. What runs already goes on as it began. */
+  adopt(
+    settings: Partial<Pick<HostRunOptions, 'environment' | 'maxParallelHooks' | 'textBound'>>,
+  ): void {
+    Object.assign(this.#options, settings);
   }
 
   /**
@@ -161,6 +207,76 @@ export class HookRunner {
     return results;
   }
 
+  /**
+   * Starts the async hooks of an event, and waits for none of them.
+   *
+   * @returns their results, where the host waits for them all the same
+   */
+  async startAsync(
+    hookConfigs: readonly CommandHookConfig[],
+    ctx: Pick<HookContext, 'event' | 'payload' | 'session' | 'input'>,
+  ): Promise<readonly HookExecutionResult[] | undefined> {
+    const { event, payload, session, input } = ctx;
+    const options = { ...this.#options, facts: payload as object as CallFacts };
+    const prepared = prepareInput(input as HookInput, options);
+    const meant = hookConfigs.some(isConditional)
+      ? await withMatchingConditions(hookConfigs, event, prepared)
+      : hookConfigs;
+    if (meant.length === 0) return undefined;
+    const { asyncHooks: mode } = options;
+    if (typeof mode === 'function') {
+      await mode({ event, payload, session });
+      return undefined;
+    }
+    const module = await import('./asyncHooks.js');
+    if (mode === 'wait') {
+      return (await runSideBySide(meant, event, prepared, options)).map(module.asLate);
+    }
+    this.#async ??= new module.AsyncHooks(options.maxAsyncHooks, options.onAsyncEnd);
+    for (const hook of meant) this.#async.start(hook, event, prepared, options);
+    return undefined;
+  }
+
+  /** Waits until no async hook runs, or waits for its turn. */
+  async untilAsyncEnded(): Promise<void> {
+    await this.#async?.untilEnded();
+  }
+
+  /** Whether there is something to take, and whether it sends an agent back to work that has finished. */
+  lookForLate(session: AsyncSession): { readonly isThere: boolean; readonly wakes: boolean } {
+    const wakes = this.#async?.wakes(session) ?? false;
+    return { isThere: this.#async?.has(session) ?? false, wakes };
+  }
+
+  /** What async hooks of a session have said since it was asked last. Synchronous. */
+  takeLate(session: AsyncSession): readonly LateAnswer[] {
+    return this.#async?.take(session) ?? [];
+  }
+
+  /** The model has not read it after all. */
+  giveBackLate(session: AsyncSession, answers: readonly LateAnswer[]): void {
+    this.#async?.giveBack(session, answers);
+  }
+
+  /**
+   * Waits for the async hooks of a session that may send its agent back to work; see `AsyncHooks`.
+   *
+   * @returns what the model is to read then
+   */
+  async untilWoken(session: AsyncSession, signal?: AbortSignal): Promise<readonly LateAnswer[]> {
+    return (await this.#async?.untilWoken(session, signal)) ?? [];
+  }
+
+  /** Ends the async hooks of a session after a short grace, and waits for that. */
+  async endSession(session: AsyncSession): Promise<void> {
+    await this.#async?.endSession(session);
+  }
+
+  /** Ends all async hooks, for good. */
+  async endAsync(): Promise<void> {
+    await this.#async?.dispose();
+  }
+
   /** What the next hook of a chain reads after `output`. The same input where the event does not chain. */
   applyHookOutputToInput(
     input: HookInput,
@@ -206,6 +322,12 @@ export class HookRunner {
   forgetPrestarted(cwd: string): void {
     this.#options.ahead.forget(cwd);
     this.#options.persistent?.forget();
+    void this.endServers();
+  }
+
+  /** Ends the MCP servers that are kept. The next event that needs one starts it anew. */
+  async endServers(): Promise<void> {
+    await this.#options.mcp?.stop();
   }
 
   /** Prepares nothing any more, and lets go of what waits in a directory. */

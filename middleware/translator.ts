@@ -2,6 +2,7 @@ import type { Next } from '../src/compose.js';
 import type { AnyHookContext, HookContext } from '../src/context.js';
 import { events } from '../src/protocol/events.js';
 import type {
+  CallSession,
   HookEventInput,
   HookEventName,
   HookInput,
@@ -29,7 +30,7 @@ export function translator(host: SessionFacts) {
 
 /** The fields of a call's session override those of the host. */
 function inSession({ event, payload, session = {} }: HookContext, host: SessionFacts) {
-  const { sessionId, cwd, transcriptPath, agent } = session;
+  const { sessionId, cwd, transcriptPath } = session;
   const facts: SessionFacts = {
     getSessionId: () => sessionId ?? host.getSessionId(),
     getWorkingDir: () => cwd ?? host.getWorkingDir(),
@@ -37,7 +38,17 @@ function inSession({ event, payload, session = {} }: HookContext, host: SessionF
     getTranscriptPath: () =>
       transcriptPath ?? (sessionId === undefined ? host.getTranscriptPath?.() : undefined),
   };
-  return { ...toHookInput(event, payload, facts), ...(agent !== undefined && { agent }) };
+  return { ...toHookInput(event, payload, facts), ...agentFields(session) };
+}
+
+/** Of the agent that makes a call: what is known of it. */
+function agentFields({ agent, agentId, agentType, parentSessionId }: CallSession) {
+  return {
+    ...(agent !== undefined && { agent }),
+    ...(agentId !== undefined && { agent_id: agentId }),
+    ...(agentType !== undefined && { agent_type: agentType }),
+    ...(parentSessionId !== undefined && { parent_session_id: parentSessionId }),
+  };
 }
 
 /** What a script reads for an event: the common fields first, then the event's own. */

@@ -1,4 +1,10 @@
-export { Config, type AfterModelDisplay, type ConfigOptions } from './config/config.js';
+export {
+  Config,
+  type AfterModelDisplay,
+  type ConfigOptions,
+  type ReloadedOptions,
+  type WatchOptions,
+} from './config/config.js';
 export type { Extension, ConsentReview, ExtensionMiddleware } from './hooks/entry.js';
 export type { ConsentOptions, HookConsent } from './trust/consent.js';
 export { openConsent } from './trust/openConsent.js';
@@ -49,6 +55,7 @@ export type {
   Verdict,
 } from './context.js';
 export { AgentError, runAgent, type AgentOptions } from './agent/agent.js';
+export { referenceSubagents, type Subagent } from './agent/subagents.js';
 export type {
   AgentEvent,
   AgentResult,
@@ -110,3 +117,4 @@ export type {
 } from './trace/span.js';
 export { traceToFile, type TraceFile, type TraceFileOptions } from './trace/traceFile.js';
 export { ToolErrorType, type Tool, type ToolContext, type ToolResult } from './tools/tools.js';
+export type { LateAnswer } from './protocol/lateAnswer.js';

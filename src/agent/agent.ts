@@ -8,11 +8,13 @@ import {
   PreCompressTrigger,
   SessionEndReason,
   SessionStartSource,
+  type CallSession,
 } from '../protocol/types.js';
+import { askOf } from '../prompts/gemini.js';
 import { sessionIdOf } from '../../middleware/translator.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { notify } from '../util/notify.js';
-import type { Tool } from '../tools/tools.js';
+import { ToolErrorType, type Tool, type ToolResult } from '../tools/tools.js';
 import { traced, type SpanOutcome } from '../trace/span.js';
 import {
   describeModelCall,
@@ -30,10 +32,12 @@ import {
   type ToolCallRecord,
 } from '../core/coreToolScheduler.js';
 import { GeminiChat, type ModelTurn } from '../core/geminiChat.js';
-import { decisionOf } from '../context.js';
+import { decisionOf, errorResult, type Decision } from '../context.js';
+import type { EventVerdict } from '../core/eventVerdict.js';
 import { allowedNames } from '../protocol/allowedTools.js';
-import { asHookContext } from '../protocol/llmContent.js';
+import { asHookContext, toParts } from '../protocol/llmContent.js';
 import { answerText, functionCallsOf } from '../protocol/response.js';
+import { subagentTool, type Subagent } from './subagents.js';
 import { Transcript } from './transcript.js';
 
 export interface AgentOptions {
@@ -44,6 +48,8 @@ export interface AgentOptions {
   readonly model: string;
   readonly prompt: string;
   readonly tools?: readonly Tool[];
+  /** Kinds of sub-agents that the model may start, each with a session and a history of its own. Default: none. */
+  readonly subagents?: readonly Subagent[];
   /** Text that tells the model who it is and what it is to do. */
   readonly systemInstruction?: string;
   /** Model calls after which the agent gives up. Default 50. */
@@ -65,6 +71,7 @@ const OPTIONS: OptionNames<AgentOptions> = {
   model: true,
   prompt: true,
   tools: true,
+  subagents: true,
   systemInstruction: true,
   maxTurns: true,
   maxStopHookRetries: true,
@@ -90,7 +97,8 @@ export class AgentError extends Error {
  * Runs an agent for one prompt: prompt → model → tool calls → model …, until the model answers with text alone, a
  * hook stops it, or `maxTurns` is reached. Every step passes its hooks.
  *
- * @throws TypeError for an option that does not exist, and without a prompt
+ * @throws TypeError for an option that does not exist, without a prompt, and for a tool of the name of the one that
+ *   starts sub-agents
  * @throws AgentError when the model fails, the signal aborts, or `maxTurns` is reached
  */
 export async function runAgent(options: AgentOptions): Promise<AgentResult> {
@@ -99,6 +107,13 @@ export async function runAgent(options: AgentOptions): Promise<AgentResult> {
     throw new TypeError('runAgent() needs a prompt: a text that says what is to be done');
   }
   return new AgentRun(options).run();
+}
+
+/** Makes what a model calls run as another agent; of an agent itself, `undefined`. */
+interface Identity {
+  readonly agentId: string;
+  readonly agentType: string;
+  readonly session: CallSession & { readonly sessionId: string };
 }
 
 class AgentRun {
@@ -116,17 +131,27 @@ class AgentRun {
   #answer = '';
   #response = '';
   #stopped: AgentResult['stopped'] = null;
+  /** Whether it was a block that ended this agent, which ends no other one. */
+  #isRefused = false;
+  /** What hooks in a sub-agent have stopped, this agent does not go on with. */
+  #stoppedBelow: Decision | null = null;
+  readonly #identity: Identity | undefined;
 
-  constructor(options: AgentOptions) {
+  /** @param identity of a sub-agent */
+  constructor(options: AgentOptions, identity?: Identity) {
     this.#options = options;
-    const { config, models, model, tools = [], systemInstruction } = options;
+    this.#identity = identity;
+    const { config, models, model, systemInstruction } = options;
+    const tools = this.#tools();
+    const session = identity?.session;
     const declarations = tools.map((tool) => tool.declaration);
     const generationConfig: GenerateContentConfig = {
       ...(systemInstruction && { systemInstruction }),
       ...(declarations.length > 0 && { tools: [{ functionDeclarations: declarations }] }),
     };
     this.#compressAtTokens = options.compressAtTokens ?? 700_000;
-    this.#hooks = new AgentHooks(config, (event) => this.#tell(event));
+    this.#hooks = new AgentHooks(config, (event) => this.#tell(event), session);
+    config.offerModel(askOf(models, model));
     this.#chat = new GeminiChat({ config, models, model, generationConfig });
     this.#scheduler = new CoreToolScheduler({
       config,
@@ -134,11 +159,22 @@ class AgentRun {
       onStatus: (call) => this.#tellCall(call),
       onHooks: this.#hooks.observe,
       onApproval: this.#hooks.observeApproval,
+      session,
     });
   }
 
+  #tools(): readonly Tool[] {
+    const { tools = [], subagents = [] } = this.#options;
+    if (subagents.length === 0) return tools;
+    const task = subagentTool(subagents, (...asked) => this.#runSubagent(...asked));
+    if (!tools.some(({ name }) => name === task.name)) return [...tools, task];
+    throw new TypeError(
+      `runAgent(): "${task.name}" starts sub-agents; give your tool another name`,
+    );
+  }
+
   get #sessionId(): string {
-    return sessionIdOf(this.#options.config);
+    return this.#identity?.session.sessionId ?? sessionIdOf(this.#options.config);
   }
 
   run(): Promise<AgentResult> {
@@ -162,6 +198,7 @@ class AgentRun {
       throw new AgentError(message, this.#result(), { cause: error });
     } finally {
       await this.#hooks.fire(HookEventName.SessionEnd, { reason: SessionEndReason.Exit });
+      await this.#hooks.end();
       this.#transcript?.close();
     }
     return this.#result();
@@ -169,32 +206,56 @@ class AgentRun {
 
   async #work(): Promise<void> {
     const { prompt, signal, maxStopHookRetries = 3 } = this.#options;
-    const { SessionStart, BeforeAgent, AfterAgent } = HookEventName;
-    const source = SessionStartSource.Startup;
-    const start = await this.#hooks.fire(SessionStart, { source }, signal);
-    this.#stopped = start.stopped;
-    if (this.#stopped) return;
-    const before = await this.#hooks.fire(BeforeAgent, { prompt }, signal);
-    this.#stopped = before.stopped ?? before.objection;
-
-    let notes = [...start.notes, ...before.notes];
+    let notes = await this.#begin();
     let message = [prompt, ...notes];
     if (!this.#stopped) this.#transcript?.addMessage(prompt);
     for (let retries = 0; !this.#stopped; retries++) {
       this.#noteDown(notes);
       await this.#converse(message.map((text) => ({ text })));
       if (this.#stopped) return;
-      const payload = { prompt, promptResponse: this.#answer, stopHookActive: retries > 0 };
-      const { stopped, objection, ...after } = await this.#hooks.fire(AfterAgent, payload, signal);
+      const { stopped, objection, ...after } = await this.#end(retries > 0);
       this.#stopped = stopped;
-      if (stopped || !objection) return;
+      if (stopped) return;
+      if (!objection) {
+        const woken = retries < maxStopHookRetries ? await this.#hooks.untilWoken(signal) : [];
+        if (woken.length === 0) return;
+        message = notes = [...woken, ...after.notes];
+        continue;
+      }
       if (retries >= maxStopHookRetries) {
         const reason = `Blocked, and maxStopHookRetries (${maxStopHookRetries}) is used up: ${objection.reason}`;
         this.#stopped = { ...objection, reason };
+        this.#isRefused = true;
         return;
       }
       message = notes = [asHookContext(objection.reason), ...after.notes];
     }
+  }
+
+  /** @returns what the model is to read with the prompt */
+  async #begin(): Promise<readonly string[]> {
+    const { prompt, signal } = this.#options;
+    const { SessionStart, BeforeAgent, SubagentStart } = HookEventName;
+    const fire = this.#hooks.fire.bind(this.#hooks);
+    const source = SessionStartSource.Startup;
+    const start = this.#identity ? NOTHING_SAID : await fire(SessionStart, { source }, signal);
+    this.#stopped = start.stopped;
+    if (start.stopped) return [];
+    const before = this.#identity
+      ? await fire(SubagentStart, { ...agentOf(this.#identity), prompt }, signal)
+      : await fire(BeforeAgent, { prompt }, signal);
+    this.#stopped = before.stopped ?? before.objection;
+    this.#isRefused = !before.stopped && before.objection !== null;
+    return [...start.notes, ...before.notes];
+  }
+
+  /** The model has given its final answer. */
+  #end(stopHookActive: boolean): Promise<EventVerdict> {
+    const { prompt, signal } = this.#options;
+    const { AfterAgent, SubagentStop } = HookEventName;
+    const payload = { prompt, promptResponse: this.#answer, stopHookActive };
+    if (!this.#identity) return this.#hooks.fire(AfterAgent, payload, signal);
+    return this.#hooks.fire(SubagentStop, { ...agentOf(this.#identity), ...payload }, signal);
   }
 
   #noteDown(notes: readonly string[]): void {
@@ -220,9 +281,10 @@ class AgentRun {
 
   /** @returns what the model is to read next */
   async #takeTurn(message: PartListUnion): Promise<PartListUnion | undefined> {
-    await this.#compressWhenLong();
+    const notes = await this.#compressWhenLong();
     if (this.#stopped) return undefined;
-    const turn = await this.#askModel(message);
+    const told = notes.map((text) => ({ text }));
+    const turn = await this.#askModel(told.length > 0 ? [...toParts(message), ...told] : message);
     this.#stopped = decisionOf(turn.verdict, 'stop') ?? null;
     // An id for each, so that events of one call can be told from those of another.
     const calls = functionCallsOf(turn.response).map((call) => ({
@@ -235,33 +297,44 @@ class AgentRun {
     return this.#runTools(calls, turn);
   }
 
-  async #compressWhenLong(): Promise<void> {
+  /** @returns what the model is to read with its next message */
+  async #compressWhenLong(): Promise<readonly string[]> {
     const { signal } = this.#options;
-    if (this.#promptTokens < this.#compressAtTokens) return;
+    if (this.#promptTokens < this.#compressAtTokens) return [];
     const asked = { trigger: PreCompressTrigger.Auto };
     const fired = await this.#hooks.fire(HookEventName.PreCompress, asked, signal);
     this.#stopped = fired.stopped;
-    if (fired.stopped || fired.objection) return;
+    if (fired.stopped || fired.objection) return [];
     const { observe: onHooks, observeApproval: onApproval } = this.#hooks;
-    const options = { signal, onHooks, onApproval };
+    const options = { signal, onHooks, onApproval, session: this.#identity?.session };
     const before = this.#chat.getHistory();
     const turn = await this.#chat.compressHistory(fired.notes, options);
     this.#promptTokens = 0;
-    if (!turn) return;
+    if (!turn) return [];
     // Without a summary the next request is as long again, and would be compressed in vain before each turn.
     if (this.#chat.getHistory() === before) this.#compressAtTokens *= 2;
     this.#record(turn);
     this.#noteDown(turn.notes);
     const history = this.#chat.getHistory();
-    const [summary] = history === before ? [] : (history[0]?.parts ?? []);
-    if (summary?.text) this.#transcript?.addMessage(summary.text, 'isCompactSummary');
+    const [part] = history === before ? [] : (history[0]?.parts ?? []);
     this.#stopped = decisionOf(turn.verdict, 'stop') ?? null;
+    return part?.text && !this.#stopped ? this.#tellSummary(part.text) : [];
+  }
+
+  async #tellSummary(summary: string): Promise<readonly string[]> {
+    this.#transcript?.addMessage(summary, 'isCompactSummary');
+    const done = { trigger: PreCompressTrigger.Auto, summary };
+    const { PostCompress } = HookEventName;
+    const { stopped, notes } = await this.#hooks.fire(PostCompress, done, this.#options.signal);
+    this.#stopped = stopped;
+    this.#noteDown(notes);
+    return notes;
   }
 
   async #askModel(message: PartListUnion): Promise<ModelTurn> {
     const { signal } = this.#options;
     const { observe: onHooks, observeApproval: onApproval } = this.#hooks;
-    const options = { signal, onHooks, onApproval };
+    const options = { signal, onHooks, onApproval, session: this.#identity?.session };
     this.#hooks.restrictors = [];
     for await (const event of this.#chat.sendMessageStream(message, options)) {
       if (event.type === 'chunk') {
@@ -287,7 +360,7 @@ class AgentRun {
     const call = describeModelCall(turn);
     this.#modelCalls.push(call);
     this.#tell({ type: 'model', call });
-    for (const key of Object.keys(this.#usage) as (keyof Usage)[]) {
+    for (const key of USAGE) {
       this.#usage[key] += turn.response.usageMetadata?.[key] ?? 0;
     }
   }
@@ -300,8 +373,54 @@ class AgentRun {
     });
     this.#toolCalls.push(...completed);
     this.#options.signal?.throwIfAborted();
-    this.#stopped = completed.find((call) => call.stopped)?.stopped ?? null;
+    const { stopped } = completed.find((call) => call.stopped) ?? {};
+    this.#stopped = stopped ?? this.#stoppedBelow;
+    for (const { notes = [] } of completed) this.#noteDown(notes);
     return completed.flatMap(toFunctionResponse);
+  }
+
+  /** Runs another agent for a call of this one. What hooks there stop, stops this one as well. */
+  async #runSubagent(
+    { name: agentType, description: _description, ...own }: Subagent,
+    prompt: string,
+    signal: AbortSignal | undefined,
+  ): Promise<ToolResult> {
+    const { subagents: _subagents, ...options } = this.#options;
+    const ids = { agentId: randomUUID(), agentType };
+    const session = {
+      ...ids,
+      sessionId: randomUUID(),
+      agent: agentType,
+      parentSessionId: this.#sessionId,
+    };
+    const onEvent = (event: AgentEvent) => this.#hearSubagent(event);
+    const subagent = new AgentRun(
+      { ...options, ...own, prompt, signal, onEvent },
+      { ...ids, session },
+    );
+    try {
+      return await subagent.#answerCall();
+    } finally {
+      if (!subagent.#isRefused) this.#stoppedBelow ??= subagent.#stopped;
+      for (const key of USAGE) this.#usage[key] += subagent.#usage[key];
+    }
+  }
+
+  /** As a sub-agent: what the model of the other one reads. */
+  async #answerCall(): Promise<ToolResult> {
+    await this.#work();
+    const { reason } = this.#stopped ?? {};
+    if (reason === undefined) return { llmContent: this.#answer, returnDisplay: this.#response };
+    const { Blocked, StopExecution } = ToolErrorType;
+    return errorResult(this.#isRefused ? Blocked : StopExecution, reason);
+  }
+
+  #hearSubagent(event: AgentEvent): void {
+    if (event.type === 'hook') {
+      const { type: _type, ...record } = event;
+      this.#hooks.records.push(record);
+    }
+    if (event.type === 'hook' || event.type === 'approval') this.#tell(event);
   }
 
   /** Nothing that these hooks say has an effect. */
@@ -333,6 +452,14 @@ class AgentRun {
       usage: this.#usage,
     };
   }
+}
+
+const USAGE = ['promptTokenCount', 'candidatesTokenCount', 'totalTokenCount'] as const;
+
+const NOTHING_SAID: EventVerdict = { stopped: null, objection: null, notes: [] };
+
+function agentOf({ agentId, agentType }: Identity) {
+  return { agentId, agentType };
 }
 
 function outcomeOf({ stopped, response }: AgentResult): SpanOutcome {

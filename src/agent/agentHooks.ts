@@ -1,23 +1,21 @@
 import type { Config } from '../config/config.js';
-import type { Decision, HookObserver } from '../context.js';
+import type { HookObserver } from '../context.js';
+import { readVerdict, type EventVerdict } from '../core/eventVerdict.js';
 import type { ApprovalObserver } from '../protocol/approval.js';
 import { isAsking, refusalOf } from '../approvals/question.js';
 import type { ProcessedHookResult } from '../protocol/hookOutput.js';
-import { canPrevent } from '../protocol/events.js';
+import { events } from '../protocol/events.js';
 import { fireHook } from '../hooks/fireHook.js';
 import { hookIdentity } from '../protocol/identity.js';
-import { HookEventName, type HookExecutionResult, type HookPayload } from '../protocol/types.js';
+import {
+  HookEventName,
+  type CallSession,
+  type HookExecutionResult,
+  type HookPayload,
+} from '../protocol/types.js';
 import { isRecord } from '../util/records.js';
 import { describeHook, type AgentEvent, type HookRecord } from './agentEvents.js';
-import { asHookContext, asSystemNote } from '../protocol/llmContent.js';
-
-interface AgentVerdict {
-  readonly stopped: Decision | null;
-  /** A block that counts for this event. */
-  readonly objection: Decision | null;
-  /** For the model to read. */
-  readonly notes: readonly string[];
-}
+import { notesOf } from '../protocol/llmContent.js';
 
 export class AgentHooks {
   readonly records: HookRecord[] = [];
@@ -27,6 +25,8 @@ export class AgentHooks {
   constructor(
     private readonly config: Config,
     private readonly tell: (event: AgentEvent) => void,
+    /** Of a sub-agent: whose events these are. */
+    private readonly session?: CallSession,
   ) {}
 
   /** Also called for events that others fire. */
@@ -51,22 +51,32 @@ export class AgentHooks {
     event: E,
     payload: HookPayload<E>,
     signal?: AbortSignal,
-  ): Promise<AgentVerdict> {
-    const fired = await fireHook(this.config, event, payload, { signal, onHooks: this.observe });
+  ): Promise<EventVerdict> {
+    const { observe: onHooks, session } = this;
+    const fired = await fireHook(this.config, event, payload, { signal, onHooks, session });
     signal?.throwIfAborted();
-    const { finalOutput: output, decidedBy: hooks } = fired?.aggregated ?? {};
-    const by = { event, ...(hooks && { hooks }) };
-    const refusal = fired && (await this.#ask(event, payload, fired, signal));
-    const isBlocked = output?.isBlockingDecision() && canPrevent(event, output);
-    const objection = refusal ?? (isBlocked ? output?.getBlockReason() : undefined);
-    const context = output?.getAdditionalContext();
-    const message = fired?.systemMessage;
-    const notes = [context && asHookContext(context), message && asSystemNote(message)];
-    return {
-      stopped: output && fired?.shouldStop ? { ...by, reason: output.getStopReason() } : null,
-      objection: objection === undefined ? null : { ...by, reason: objection },
-      notes: notes.filter((note): note is string => Boolean(note)),
-    };
+    const verdict = readVerdict(event, fired);
+    const reason = fired && (await this.#ask(event, payload, fired, signal));
+    if (reason === undefined) return verdict;
+    const hooks = fired?.aggregated.decidedBy;
+    return { ...verdict, objection: { event, reason, ...(hooks && { hooks }) } };
+  }
+
+  /**
+   * Waits for async hooks that may send an agent back to work that has finished.
+   *
+   * @returns what the model is to read then
+   * @throws the reason of `signal`, when that aborted meanwhile
+   */
+  async untilWoken(signal?: AbortSignal): Promise<readonly string[]> {
+    const woken = (await this.config.getHookSystem()?.untilWoken(signal, this.session)) ?? [];
+    signal?.throwIfAborted();
+    return woken.flatMap(notesOf);
+  }
+
+  /** Waits until no async hook is left, once the session has ended. */
+  async end(): Promise<void> {
+    await this.config.getHookSystem()?.endSession(this.session);
   }
 
   /** @returns why not, where a person was to be asked before the agent begins, and did not allow it */
@@ -76,12 +86,13 @@ export class AgentHooks {
     { aggregated }: ProcessedHookResult,
     signal: AbortSignal | undefined,
   ): Promise<string | undefined> {
-    if (event !== HookEventName.BeforeAgent || !isAsking(aggregated)) return undefined;
+    if (!events[event].canAsk || !isAsking(aggregated)) return undefined;
     const input = { ...payload };
     const subject = { input, originalInput: input };
     const answer = await this.config.askPerson(event, aggregated, subject, {
       signal,
       onApproval: this.observeApproval,
+      session: this.session,
     });
     signal?.throwIfAborted();
     return answer.decision === 'allow' ? undefined : refusalOf(answer);

@@ -33,7 +33,7 @@ const ofSwitch = {
 const mcpInstall: CommandSpec = {
   name: 'install',
   description: "Put hookstack between a client of MCP and its servers, in the client's settings",
-  arguments: { '[server...]': 'names of servers; default all that are started by a command' },
+  arguments: { '[server...]': 'names of servers; default all' },
   options: [
     new Option('--into <file>', 'the file that lists the servers, such as .mcp.json'),
     new Option('--undo', 'write the servers as they were'),
@@ -51,18 +51,24 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'add',
     group: 'Start:',
-    description: 'Add guards that are ready to use to the settings, or list them',
-    arguments: { '[name...]': 'which guards, such as protect-secrets; default: list them' },
+    description:
+      'Add guards that are ready to use, or the hooks of a plugin of Claude Code; or list what there is',
+    arguments: {
+      '[name...]':
+        'guards, such as protect-secrets; or the folder of a plugin, or of a marketplace and then its plugins; default: list the guards',
+    },
     choices: GUARD_NAMES,
     options: [
-      new Option('--user', 'into your own settings, for all projects'),
-      new Option('--dry-run', 'show what would change as a diff, and write nothing'),
+      new Option('--user', 'into your own settings, for all projects; plugins always are'),
+      new Option('--yes', 'allow a plugin as it is, without a question'),
+      new Option('--dry-run', 'show what would change, and write nothing'),
       cwdOption,
       jsonOption,
     ],
     notes: `Writes rules to .llxprt/settings.json, scripts to .llxprt/hooks where rules are not enough, and tests to
-.llxprt/tests. All of it is yours to edit. A guard that is there already stays as it is.`,
-    exitCodes: `0 added, listed, or there already; 1 a file could not be written; 2 wrong usage, a file is in the way,
+.llxprt/tests. All of it is yours to edit. A guard that is there already stays as it is.
+A plugin is shown, and copied to ~/.llxprt/extensions once you allow it.`,
+    exitCodes: `0 added, listed, or there already; 1 a plugin was not allowed, or a file could not be written; 2 wrong usage, a file is in the way,
 or a link leads out of the project`,
     example: 'hookstack add protect-secrets protect-git',
     load: async () => (await import('./add/add.js')).add,
@@ -208,7 +214,7 @@ was aborted; 2 wrong usage or settings, or a file that was named cannot be used`
       ),
       new Option(
         '--response <json>',
-        "AfterModel: the GenerateContentResponse; AfterTool: the tool's result; AfterAgent: the text",
+        "AfterModel: the GenerateContentResponse; AfterTool: the tool's result; AfterAgent and SubagentStop: the text; ModelError: the error",
       ),
       new Option('--prompt <text>', `what the user asked; default ${DEFAULT_PROMPT}`),
       new Option(
@@ -397,10 +403,17 @@ leave a guard out; 2 wrong usage or settings`,
     },
     options: [
       new Option('--name <server>', 'what hooks call the server: its tools are mcp__SERVER__TOOL'),
+      new Option('--url <url>', 'where the server is, in place of a command; speaks HTTP'),
+      new Option(
+        '--listen <host:port>',
+        'speak HTTP with clients too, which log in themselves; on this machine alone',
+      ),
+      new Option('--was <keys>', 'what "mcp install" has replaced, for its --undo').hideHelp(),
       ...workspaceOptions,
       traceOption(),
     ],
-    notes: 'Reads what a client says from stdin, and answers on stdout. The client starts it.',
+    notes: `Reads what a client says from stdin, and answers on stdout. The client starts it.
+With --url, the variables HOOKSTACK_MCP_HEADER_1, _2 … hold headers ("Authorization: Bearer …").`,
     exitCodes: `0 the client has ended the session; 1 the server could not be started, has ended, or was given up;
 2 wrong usage or settings`,
     example:
@@ -493,7 +506,11 @@ had to be asked, an answer that could not be written, a process that ended befor
     description: 'Show, or stop, the process that answers the events of agents',
     arguments: { '[action]': '"status" (default) or "stop"' },
     choices: ['status', 'stop'],
-    options: [jsonOption, new Option('--socket <file>').hideHelp()],
+    options: [
+      jsonOption,
+      new Option('--socket <file>').hideHelp(),
+      new Option('--job <file>').hideHelp(),
+    ],
     notes: `The first event that an agent hands to "hookstack-hook" starts it; it ends ten minutes after the last one. With
 HOOKSTACK_RESIDENT=0 in the environment of an agent, each event is answered by a process of its own.`,
     exitCodes: '0 shown, or stopped; 1 none is there; 2 wrong usage',

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { Extension } from '../hooks/entry.js';
 import {
   requireOptions,
@@ -12,6 +13,7 @@ import {
   type FireHook,
   type ModelStages,
 } from '../../middleware/callerEffects.js';
+import type { AsyncMode } from '../../middleware/runner.js';
 import type { Middleware } from '../compose.js';
 import { Approvals } from '../approvals/approvals.js';
 import { questionOf, type AskPerson } from '../approvals/question.js';
@@ -21,7 +23,14 @@ import { fireHook, hasGuards, mayBeRead, skipIdle } from '../hooks/fireHook.js';
 import type { HookGate, HookHost } from '../hooks/host.js';
 import { HookSystem } from '../hooks/hookSystem.js';
 import { ConsentGate } from '../trust/consentGate.js';
-import { HookEventName, type CommandHookConfig, type WrittenHooks } from '../protocol/types.js';
+import type { PromptModel } from '../prompts/promptModel.js';
+import {
+  HookEventName,
+  type AskModel,
+  type CommandHookConfig,
+  type PromptBudget,
+  type WrittenHooks,
+} from '../protocol/types.js';
 import type { HookConsent } from '../trust/consent.js';
 import { openConsent } from '../trust/openConsent.js';
 import {
@@ -33,18 +42,24 @@ import {
 } from '../stack.js';
 import type { StackContexts } from '../context.js';
 import type { Position, StackName, StageName } from '../protocol/stages.js';
+import type { SessionTextBound } from '../../middleware/runHook.js';
+import { MAX_HOOK_TEXT } from '../protocol/sanitizeText.js';
+import type { LongTexts } from '../run/longTexts.js';
+import type { ReloadedOptions, SettingsWatch, WatchOptions } from './settingsWatch.js';
 
 export type { AfterModelDisplay, ConfigOptions } from './configOptions.js';
+export type { ReloadedOptions, WatchOptions } from './settingsWatch.js';
 
 /**
  * What the hook system knows of its host. Reads nothing from disk but what the user has allowed, and that only for
  * hooks that came with a project; see `loadSettings` for the rest.
  */
 export class Config implements HookHost {
-  readonly #options: ConfigOptions;
+  #options: ConfigOptions;
   #sessionId: string | undefined;
   #transcriptPath: string | undefined;
   #hookSystem: HookSystem | undefined;
+  #offeredModel: AskModel | undefined;
   readonly #registrations: { [S in StackName]: Registration<S>[] } = {
     tool: [],
     model: [],
@@ -58,6 +73,10 @@ export class Config implements HookHost {
   #consent: Promise<HookConsent> | undefined;
   /** Always the same object, since environments are cached by it. */
   #hookEnvironment: HookEnvironmentPolicy | undefined;
+  #watch: SettingsWatch | undefined;
+  #longTexts: LongTexts | undefined;
+  /** Folders outside of the working directory whose files the agent's tools may read: they hold long texts of hooks. */
+  readonly readableFolders = new Set<string>();
 
   /**
    * @throws TypeError for an option that does not exist, or of another kind, and for hooks of which a part would be left
@@ -85,8 +104,55 @@ export class Config implements HookHost {
 
   /** The hook system, made at the first call. `undefined` while hooks are off. Nothing is read or started yet. */
   getHookSystem(): HookSystem | undefined {
-    if (!this.getEnableHooks()) return undefined;
+    if (!this.getEnableHooks() && !this.hasChanged()) return undefined;
     return (this.#hookSystem ??= this.#openHookSystem());
+  }
+
+  /**
+   * Follows the settings files, the extensions and what the user has allowed: what has changed counts at the next event.
+   * A file that cannot be read leaves in force what it said before, with a warning; an event that runs ends with the
+   * hooks that it began with. Middleware stays as it is, as do options that no hook is run by.
+   *
+   * @returns what ends it, as `dispose` does. Rejects where the module could not be loaded
+   */
+  async watch(options: WatchOptions = {}): Promise<() => void> {
+    const { SettingsWatch: Watch } = await import('./settingsWatch.js');
+    const logger = this.getDebugLogger();
+    const watch = new Watch({ workingDir: this.getWorkingDir(), logger }, options);
+    const isReplaced = this.#take(await watch.read(this.#options, true));
+    this.#watch = watch;
+    const system = (this.#hookSystem ??= this.#openHookSystem());
+    system.watch();
+    if (isReplaced && system.isInitialized()) await system.reload();
+    return () => {
+      if (this.#watch === watch) this.#watch = undefined;
+    };
+  }
+
+  /** Whether a file that is followed may say something else than when it was read. */
+  hasChanged(): boolean {
+    return this.#watch?.hasChanged() === true;
+  }
+
+  /**
+   * Reads the files anew that are followed.
+   *
+   * @returns whether something of the hooks is another one. Never rejects
+   */
+  async refresh(): Promise<boolean> {
+    const options = await this.#watch?.read(this.#options);
+    return this.#take(options);
+  }
+
+  #take(options: ReloadedOptions | undefined): boolean {
+    if (!options) return false;
+    const { approvals } = this.#options;
+    this.#options = { ...this.#options, ...options };
+    this.#hookEnvironment = undefined;
+    // What a person has allowed for the session stays allowed, unless it is treated in another way from now on.
+    if (!isDeepStrictEqual(approvals, this.#options.approvals)) this.#approvals = undefined;
+    if (!this.#options.consent) this.#consent = undefined;
+    return true;
   }
 
   #openHookSystem(): HookSystem {
@@ -98,7 +164,9 @@ export class Config implements HookHost {
    * `getHookSystem()?.dispose()`, but also where hooks are off. May be called more than once.
    */
   async dispose(): Promise<void> {
+    this.#watch = undefined;
     await this.#hookSystem?.dispose();
+    if (this.#options.longHookTexts !== 'stay') this.#longTexts?.dispose();
   }
 
   /** The hooks of all settings files, merged, by event. */
@@ -189,6 +257,16 @@ export class Config implements HookHost {
     return this.#options.maxParallelHooks ?? 16;
   }
 
+  /** Async hooks that may run at a time; some more wait. Default 16. */
+  getMaxAsyncHooks(): number {
+    return this.#options.maxAsyncHooks ?? 16;
+  }
+
+  /** What becomes of async hooks. Default `start`. */
+  getAsyncHooks(): AsyncMode {
+    return this.#options.asyncHooks ?? 'start';
+  }
+
   /**
    * How many hooks may be started ahead of their event, where bash reads them. Default 16, or what
    * `HOOKSTACK_WARM_SHELLS` says; 0 starts none.
@@ -208,6 +286,46 @@ export class Config implements HookHost {
   /** Whether processes of hooks that say `persistent` stay for the events to come. Default true. */
   keepsHooks(): boolean {
     return this.#options.keepHooks ?? true;
+  }
+
+  /** How long texts of hooks may be, and what becomes of longer ones; `undefined` for the default. Never rejects. */
+  getTextBound(): Promise<SessionTextBound> | undefined {
+    const { maxHookText: max = MAX_HOOK_TEXT, longHookTexts = 'cut' } = this.#options;
+    if (longHookTexts !== 'cut') return this.#keepLongTexts(max);
+    return max === MAX_HOOK_TEXT ? undefined : Promise.resolve({ max });
+  }
+
+  async #keepLongTexts(max: number): Promise<SessionTextBound> {
+    try {
+      const { LongTexts: Texts } = await import('../run/longTexts.js');
+      const warn = (message: string) => this.getDebugLogger().warn(message);
+      const texts = (this.#longTexts ??= new Texts(this.readableFolders, warn));
+      return { max, shorten: texts.shorten.bind(texts) };
+    } catch {
+      return { max };
+    }
+  }
+
+  /**
+   * Has the host's model judge hooks of the type `prompt`, unless the options name one. `runAgent` does so with its own.
+   */
+  offerModel(askModel: AskModel): void {
+    this.#offeredModel = askModel;
+  }
+
+  /** The host's model for hooks of the type `prompt`, where it has one. */
+  getAskModel(): AskModel | undefined {
+    return this.#options.askModel ?? this.#offeredModel;
+  }
+
+  /** The model that settings name for those hooks, which comes first. */
+  getPromptModel(): PromptModel | undefined {
+    return this.#options.promptModel;
+  }
+
+  /** What those hooks may use. Default: 200,000 tokens a session, and 30 seconds each. */
+  getPromptBudget(): PromptBudget | undefined {
+    return this.#options.promptBudget;
   }
 
   /** Default `stream`. */
@@ -281,7 +399,10 @@ export class Config implements HookHost {
   getModelStages(): ModelStages {
     return modelStages(this.#fire, {
       skipIdle: (event) => skipIdle(this, event),
+      mayBeRead: mayBeRead.bind(undefined, this),
       holdsAnswers: () => this.holdsAnswers(),
+      takeLate: (session) => this.#hookSystem?.takeLate(session) ?? [],
+      giveBackLate: (session, answers) => this.#hookSystem?.giveBackLate(answers, session),
       askPerson: this.askPerson,
       getDebugLogger: () => this.getDebugLogger(),
     });

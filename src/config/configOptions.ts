@@ -1,11 +1,13 @@
+import type { AsyncMode } from '../../middleware/runner.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
 import { requireWholeHooks } from '../hooks/givenHooks.js';
 import { approvalSettings, type ApprovalSettings, type Approver } from '../protocol/approval.js';
 import type { Extension } from '../hooks/entry.js';
-import type { HookDefinitions, WrittenHooks } from '../protocol/types.js';
+import { promptBudget, promptModel, type PromptModel } from '../prompts/promptModel.js';
+import type { AskModel, HookDefinitions, PromptBudget, WrittenHooks } from '../protocol/types.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import type { HookConsent } from '../trust/consent.js';
-import { flag, listOfText, oneOf, type AnyCheck } from '../util/checks.js';
+import { flag, listOfText, oneOf, positiveCount, type AnyCheck } from '../util/checks.js';
 import type { DebugLogger } from '../util/debugLogger.js';
 import { requireKnown } from '../util/requireKnown.js';
 import type { HooksRunnerSettings, Settings } from './settings/settingsKeys.js';
@@ -33,7 +35,25 @@ export interface ConfigOptions {
   readonly transcriptPath?: string;
   readonly hookEnvironment?: HookEnvironmentPolicy;
   readonly maxParallelHooks?: number;
+  readonly maxAsyncHooks?: number;
+  /**
+   * What becomes of hooks that say `async`. Default `start`; `wait` waits for them all the same, so that their results are
+   * seen; `only` runs no others; a function has somebody else run them, where this process ends with its event.
+   */
+  readonly asyncHooks?: AsyncMode;
   readonly hooksRunner?: HooksRunnerSettings;
+  /** Characters of one text of a hook, at most. Default 10,000. */
+  readonly maxHookText?: number;
+  /**
+   * What becomes of a longer one: `cut` cuts it, `file` puts all of it into a file in `~/.llxprt/long-texts`, of which the
+   * model is told, until `dispose`; `stay` leaves the file there, for hosts with a process for each event. Default `cut`:
+   * whose model can read such a file, says so.
+   */
+  readonly longHookTexts?: 'cut' | 'file' | 'stay';
+  /** The host's model, which judges hooks of the type `prompt` where `promptModel` names none. */
+  readonly askModel?: AskModel;
+  readonly promptModel?: PromptModel;
+  readonly promptBudget?: PromptBudget;
   /**
    * Whether processes of hooks that say `persistent` stay for the events to come. Default true; a host that fires a single
    * event says `false`, and starts them as all others.
@@ -65,9 +85,16 @@ const OPTIONS: Readonly<Record<keyof Required<ConfigOptions & Settings>, true | 
   transcriptPath: true,
   hookEnvironment: true,
   maxParallelHooks: true,
+  maxAsyncHooks: true,
+  asyncHooks: true,
   maxStopHookRetries: true,
   hooksRunner: true,
+  maxHookText: positiveCount,
+  longHookTexts: oneOf('cut', 'file', 'stay'),
   keepHooks: flag,
+  askModel: true,
+  promptModel,
+  promptBudget,
   messageBus: true,
   approver: true,
   approvals: true,
@@ -85,16 +112,22 @@ const OPTIONS: Readonly<Record<keyof Required<ConfigOptions & Settings>, true | 
  */
 export function requireOptions(options: ConfigOptions): void {
   requireKnown('Config', options, OPTIONS);
-  const { maxParallelHooks = 1, approver, approvals, hooks, extensions } = options;
+  const {
+    maxParallelHooks = 1,
+    maxAsyncHooks = 1,
+    approver,
+    approvals,
+    hooks,
+    extensions,
+  } = options;
   if (approver !== undefined && typeof approver !== 'function') {
     throw new TypeError('approver must be a function: (request, { signal }) => answer');
   }
   const [wrong] = approvals === undefined ? [] : approvalSettings.validate(approvals);
   if (wrong) throw new TypeError(`approvals: ${wrong.message}`);
-  if (!Number.isSafeInteger(maxParallelHooks) || maxParallelHooks < 1) {
-    throw new RangeError(
-      `maxParallelHooks must be a whole number of 1 or more, and is ${String(maxParallelHooks)}`,
-    );
+  for (const [name, limit] of Object.entries({ maxParallelHooks, maxAsyncHooks })) {
+    if (Number.isSafeInteger(limit) && limit >= 1) continue;
+    throw new RangeError(`${name} must be a whole number of 1 or more, and is ${String(limit)}`);
   }
   requireKinds(options);
   requireWholeHooks(hooks, extensions);
@@ -117,7 +150,8 @@ export function tokenVariablesOf({
   hooks,
   extensions = [],
   fleet,
-}: Pick<ConfigOptions, 'hooks' | 'extensions'> &
+  promptModel: { apiKeyEnv } = { model: '' },
+}: Pick<ConfigOptions, 'hooks' | 'extensions' | 'promptModel'> &
   Pick<Partial<Settings>, 'fleet'>): readonly string[] {
   const definitions: readonly (WrittenHooks | undefined)[] = [hooks, ...extensions.map(hooksOf)];
   const groups = definitions
@@ -125,7 +159,9 @@ export function tokenVariablesOf({
     .flat()
     .filter((group) => group?.origin?.scope !== 'project');
   const all = [...groups.flatMap((group) => group?.hooks ?? []), fleet];
-  const named = all.map((each) => each?.tokenVariable).filter((name) => typeof name === 'string');
+  const named = [...all.map((each) => each?.tokenVariable), apiKeyEnv].filter(
+    (name) => typeof name === 'string',
+  );
   return named.filter((name) => /^\w+$/u.test(name));
 }
 

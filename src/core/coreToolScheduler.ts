@@ -11,11 +11,16 @@ import {
   type ExecuteTool,
   type ToolCall,
 } from '../context.js';
+import { fireHook, mayBeRead } from '../hooks/fireHook.js';
+import { HookEventName, type BatchedCall } from '../protocol/types.js';
 import { ToolErrorType, type Tool, type ToolResult } from '../tools/tools.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { notify } from '../util/notify.js';
 import { toParts, withNotes } from '../protocol/llmContent.js';
 import { traceRefusal } from '../trace/stackSpans.js';
+import { readVerdict } from './eventVerdict.js';
+
+const { ToolBatchEnd } = HookEventName;
 
 /**
  * `executing` while hooks and the tool run, and `awaiting_approval` while a person is asked, before the tool. `idle` is
@@ -44,6 +49,8 @@ export interface ToolCallRecord {
   readonly blocked?: Decision;
   /** Present when the agent loop ended at this call: why, and by which hooks. */
   readonly stopped?: Decision;
+  /** On the last call of an answer: what ToolBatchEnd hooks said, which the model reads after all results. */
+  readonly notes?: readonly string[];
 }
 
 /** A tool call that has come to its end. */
@@ -86,7 +93,7 @@ export class CoreToolScheduler {
   }
 
   /**
-   * Runs the calls of one turn, all at once.
+   * Runs the calls of one turn, all at once, and fires ToolBatchEnd, unless one of them has stopped the agent.
    *
    * @returns one completed call for each, in the order of the calls. Never rejects: a call that fails, is blocked or
    *   is cancelled has a result that says so, and is not tried again.
@@ -98,7 +105,24 @@ export class CoreToolScheduler {
     const records = calls.map(toRecord);
     for (const record of records) if (record.status === 'scheduled') this.#reportStatus(record);
     const inTurn = { ...options, turn: { asked: new Set<string>(), isStopped: false } };
-    return Promise.all(records.map((record) => this.#run(record, inTurn)));
+    const completed = await Promise.all(records.map((record) => this.#run(record, inTurn)));
+    const isOver = inTurn.turn.isStopped || !mayBeRead(this.#options.config, ToolBatchEnd);
+    return isOver ? completed : this.#endBatch(completed, options.signal);
+  }
+
+  /** What hooks say of all calls goes with the last one. */
+  async #endBatch(
+    calls: CompletedToolCall[],
+    signal: AbortSignal | undefined,
+  ): Promise<CompletedToolCall[]> {
+    const { config, onHooks, session } = this.#options;
+    const last = calls.at(-1);
+    if (!last || signal?.aborted) return calls;
+    const payload = { toolCalls: calls.map(toBatchedCall) };
+    const fired = await fireHook(config, ToolBatchEnd, payload, { signal, onHooks, session });
+    const { stopped, notes } = readVerdict(ToolBatchEnd, fired);
+    const told = { ...last, ...(notes.length > 0 && { notes }), ...(stopped && { stopped }) };
+    return [...calls.slice(0, -1), told];
   }
 
   async #run(
@@ -113,7 +137,8 @@ export class CoreToolScheduler {
       return this.#refuse(record, refusal, refusal && restrictedBy);
     }
     this.#reportStatus({ ...record, status: 'executing' });
-    const context = { workingDir: config.getWorkingDir(), signal };
+    const { readableFolders: readable } = config;
+    const context = { workingDir: config.getWorkingDir(), readable, signal };
     const execute: ExecuteTool = async (input) => {
       try {
         return await tool.execute(input, context);
@@ -216,13 +241,21 @@ function outcomeOf(
   return kind === 'block' ? { status, blocked: decision } : { status, stopped: decision };
 }
 
-/** What the model reads of a completed call. */
-export function toFunctionResponse({ callId, name, result }: CompletedToolCall): Part[] {
+/** The same as AfterTool hooks read it. */
+function toBatchedCall({ callId, name, input, result }: CompletedToolCall): BatchedCall {
+  const { llmContent, returnDisplay, metadata, error } = result;
+  const tool_response = { llmContent, returnDisplay, metadata, error };
+  return { tool_name: name, tool_input: input, tool_response, call_id: callId };
+}
+
+/** What the model reads of a completed call, and after the last one of what hooks said of all of them. */
+export function toFunctionResponse({ callId, name, result, notes }: CompletedToolCall): Part[] {
   const parts = toParts(result.llmContent);
   const text = parts.flatMap((part) => part.text ?? []).join('\n');
   const others = parts.filter((part) => part.text === undefined);
   const response = result.error ? { error: text } : { output: text };
-  return [{ functionResponse: { id: callId, name, response } }, ...others];
+  const told = (notes ?? []).map((note) => ({ text: note }));
+  return [{ functionResponse: { id: callId, name, response } }, ...others, ...told];
 }
 
 /** A copy of the model's call. One whose arguments cannot be copied has failed. */

@@ -3,6 +3,7 @@ import { isAsking, refusalOf } from '../approvals/question.js';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import type { Received, ReplyVerdict } from '../protocol/received.js';
+import { withLate } from './lateVerdict.js';
 import { ambiguityOf, verdictOf } from './verdict.js';
 import { fireHook } from '../hooks/fireHook.js';
 import { events, type EventDefinition } from '../protocol/events.js';
@@ -15,12 +16,19 @@ import { HookEventName, type HookPayload } from '../protocol/types.js';
  *
  * @param options.session for whom it is: `identity` of what was received
  */
-export function decideReceived(
+export async function decideReceived(
   config: Config,
   received: Received,
   options: CallOptions,
 ): Promise<ReplyVerdict> {
-  return decideCalls(received, (call) => decideCall(config, call, options));
+  const verdict = await decideCalls(received, (call) => decideCall(config, call, options));
+  const system = config.getHookSystem();
+  const late = system?.lookForLate(options.session);
+  if (!system || !late?.isThere || options.signal?.aborted) return verdict;
+  return withLate(received, verdict, {
+    wakes: () => late.wakes,
+    take: () => system.takeLate(options.session),
+  });
 }
 
 /**

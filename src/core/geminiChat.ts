@@ -10,7 +10,7 @@ import type {
 } from '@google/genai';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
-import { toParts } from '../protocol/llmContent.js';
+import { notesOf, toParts } from '../protocol/llmContent.js';
 import { answerText, candidatesOf, isAnswerText, partsOf } from '../protocol/response.js';
 import { isRecord } from '../util/records.js';
 import { callModelWithHooks, finishTurn, type ModelTurn } from './modelCall.js';
@@ -86,6 +86,12 @@ export class GeminiChat {
     }
   }
 
+  /** What async hooks have said, so that it stays in the history. */
+  #takeLate({ session }: CallOptions): void {
+    const late = this.#options.config.getHookSystem()?.takeLate(session) ?? [];
+    this.#contextForModel.push(...late.flatMap(notesOf));
+  }
+
   #assertIdle(): void {
     if (!this.#isAnswering) return;
     throw new Error(
@@ -97,6 +103,7 @@ export class GeminiChat {
     message: PartListUnion,
     options: CallOptions,
   ): AsyncGenerator<ChatEvent, void, undefined> {
+    this.#takeLate(options);
     const context = this.#contextForModel.map((text) => ({ text }));
     const parts = [...toParts(message), ...context];
     const contents = [...this.#history, { role: 'user', parts }];
@@ -132,6 +139,8 @@ export class GeminiChat {
       ({ role }, index) => role === 'model' && index <= this.#history.length - KEPT_MESSAGES,
     );
     if (kept <= 0) return undefined;
+    // The summary is no place for it: the next message is.
+    this.#takeLate(options);
     const parts = [SUMMARY_REQUEST, ...notes].map((text) => ({ text }));
     const contents = [...this.#history.slice(0, kept), { role: 'user', parts }];
     const call = this.#callModel(contents, options, SUMMARY_CONFIG);

@@ -16,8 +16,10 @@ export function openHalf<Given, Done, End>(
   run: (middle: (given: Given, signal?: AbortSignal) => Promise<Done>) => Promise<End>,
 ): Promise<OpenHalf<Given, Done, End> | { readonly ended: End }> {
   return new Promise((resolve, reject) => {
+    let once: Promise<Done> | undefined;
+    // A host does it once: whoever asks for it again gets the same end.
     const middle = (given: Given, signal?: AbortSignal) =>
-      new Promise<Done>((finish, fail) => {
+      (once ??= new Promise<Done>((finish, fail) => {
         const abort = () => fail(signal?.reason);
         const end = (how: () => void) => {
           signal?.removeEventListener('abort', abort);
@@ -30,7 +32,7 @@ export function openHalf<Given, Done, End>(
           finish: (done) => end(() => finish(done)),
           fail: (error) => end(() => fail(error)),
         });
-      });
+      }));
     const whole = run(middle);
     whole.then((ended) => resolve({ ended }), reject);
   });

@@ -46,7 +46,7 @@ export function isModelLookedAt(config: Config): boolean {
     const engine = engineOf(config.getHookSystem());
     if (!engine) return false;
     return (
-      engine.logger.isDebugOn || MODEL_EVENTS.some((event) => findPlan(engine, event) !== null)
+      engine.logger.isDebugOn || AROUND_MODEL.some((event) => findPlan(engine, event) !== null)
     );
   }, true);
 }
@@ -56,6 +56,13 @@ export const MODEL_EVENTS = [
   HookEventName.BeforeModel,
   HookEventName.AfterModel,
   HookEventName.BeforeToolSelection,
+] as const;
+
+/** Those that are fired where it is made, too. */
+const AROUND_MODEL = [
+  ...MODEL_EVENTS,
+  HookEventName.ModelError,
+  HookEventName.ToolBatchEnd,
 ] as const;
 
 function hasMiddleware(config: Config, stack: 'tool' | 'model'): boolean {

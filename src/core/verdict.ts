@@ -1,4 +1,4 @@
-import { canPrevent, events } from '../protocol/events.js';
+import { events, isBlockRead } from '../protocol/events.js';
 import {
   areHealthy,
   rankOf,
@@ -39,8 +39,9 @@ export function ambiguityOf(
 /** What is answered in place of hooks that have not: a block, or where that comes too late, that something is withheld. */
 export function refusedVerdict({ event }: Received, reason: string): ReplyVerdict {
   const withheld = events[event].withhold?.(`What was given here is withheld. ${reason}`);
+  const isEnd = withheld?.continue === false;
   return {
-    kind: withheld ? 'none' : 'block',
+    kind: isEnd ? 'stop' : withheld ? 'none' : 'block',
     reason,
     output: withheld?.foreign?.toolOutput,
     changes: withheld?.hookSpecificOutput,
@@ -95,7 +96,7 @@ function blockOf(
   output: DefaultHookOutput,
 ): Pick<ReplyVerdict, 'kind' | 'reason' | 'unheard'> {
   const reason = output.getBlockReason();
-  if (canPrevent(event, output) || event === HookEventName.AfterTool) {
+  if (isBlockRead(event, output)) {
     const { toolOutput } = output.foreign ?? {};
     const isReplaced = toolOutput && reason === readInPlace(toolOutput);
     return isReplaced ? { kind: 'none' } : { kind: 'block', reason };

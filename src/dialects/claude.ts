@@ -1,5 +1,6 @@
 import { HookEventName } from '../protocol/types.js';
 import { placed, readObjection, namesIn } from './answers.js';
+import { faultFields, faultOf, readBatch, readNothing, theirCalls } from './claudeMoments.js';
 import {
   CONTEXT,
   OUTPUT,
@@ -26,12 +27,13 @@ import type { Dialect } from './dialect.js';
 
 const { BeforeTool, AfterTool, BeforeModel, AfterModel, BeforeAgent, AfterAgent } = HookEventName;
 const { PreCompress, SessionStart, SessionEnd, Notification } = HookEventName;
+const { SubagentStart, SubagentStop, PostCompress, ModelError, ToolBatchEnd } = HookEventName;
 
 const CALL = ['tool_name', 'tool_input'] as const;
 const BLOCK = { block: 'block', stop: 'block' } as const;
+const HELPER = ['agent_id', 'agent_type'] as const;
 /** The end of the agent, or of one of its helpers. */
 const END = {
-  event: AfterAgent,
   fields: ['stop_hook_active', ['prompt_response', 'last_assistant_message']],
   constants: { background_tasks: [], session_crons: [] },
   read: readEnd,
@@ -88,15 +90,36 @@ export const claude: Dialect = {
     },
     { ...FAILURE, name: 'PostToolUseFailure' },
     { event: BeforeAgent, name: 'UserPromptSubmit', answer: { words: BLOCK, context: CONTEXT } },
-    { ...END, name: 'Stop' },
-    { ...END, name: 'SubagentStop', isOnlySent: true },
+    { ...END, event: AfterAgent, name: 'Stop' },
+    {
+      event: SubagentStart,
+      name: 'SubagentStart',
+      fields: HELPER,
+      read: readObjection,
+      answer: { context: CONTEXT },
+    },
+    {
+      ...END,
+      event: SubagentStop,
+      name: 'SubagentStop',
+      fields: [...END.fields, ...HELPER],
+    },
     {
       event: PreCompress,
       name: 'PreCompact',
       fields: ['trigger'],
       constants: { custom_instructions: '' },
+      // What is printed is told to whoever sums up.
+      isSilent: true,
       read: readCompaction,
       answer: { words: BLOCK },
+    },
+    {
+      event: PostCompress,
+      name: 'PostCompact',
+      fields: ['trigger', ['summary', 'compact_summary']],
+      read: readObjection,
+      isSilent: true,
     },
     {
       event: SessionStart,
@@ -111,8 +134,25 @@ export const claude: Dialect = {
       fields: ['message', 'notification_type'],
       read: readObjection,
     },
+    {
+      event: ModelError,
+      name: 'StopFailure',
+      fields: ['error'],
+      toInput: faultFields,
+      toOurs: faultOf,
+      read: readNothing,
+    },
+    {
+      event: ToolBatchEnd,
+      name: 'PostToolBatch',
+      fields: ['tool_calls'],
+      toInput: theirCalls,
+      // A block ends the agent there, and here the model reads its reason.
+      read: readBatch,
+      answer: { blockIsContext: true, context: CONTEXT },
+    },
   ],
-  modEvents: [
+  sentOnly: [
     {
       ...FAILURE,
       name: 'ToolFailure',
@@ -121,14 +161,13 @@ export const claude: Dialect = {
     { event: BeforeModel, name: 'ModelRequest', answer: { words: BLOCK, more: modelChanges } },
     { event: AfterModel, name: 'ModelAnswer', answer: { words: BLOCK, more: modelChanges } },
   ],
-  endsAt: ['PostToolBatch'],
   otherEvents: namesIn(
     'ConfigChange CwdChanged DirectoryAdded Elicitation ElicitationResult FileChanged ' +
-      'InstructionsLoaded MessageDisplay PermissionDenied PostCompact PostModelSwitch ' +
-      'PostToolBatch PreModelSwitch Setup StopFailure SubagentStart TaskCompleted ' +
-      'TaskCreated TeammateIdle UserPromptExpansion WorktreeCreate WorktreeRemove',
+      'InstructionsLoaded MessageDisplay PermissionDenied PostModelSwitch ' +
+      'PreModelSwitch Setup TaskCompleted TaskCreated TeammateIdle UserPromptExpansion ' +
+      'WorktreeCreate WorktreeRemove',
   ),
-  common: ['session_id', 'transcript_path', 'cwd', 'hook_event_name'],
+  common: ['session_id', 'transcript_path', 'cwd', 'hook_event_name', 'agent_id', 'agent_type'],
   constants: { permission_mode: 'default' },
   // MCP tools are called mcp__server__tool on both sides.
   tools: [
@@ -222,6 +261,7 @@ export const claude: Dialect = {
   missingVariables: ['CLAUDE_PLUGIN_ROOT', 'CLAUDE_PLUGIN_DATA'],
   guardWord: 'block',
   hasHttpHooks: true,
+  askedTypes: ['mcp_tool', 'prompt'],
   hasConditions: true,
   denies: (exitCode) => exitCode === 2,
   readsStderr: false,

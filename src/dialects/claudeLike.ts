@@ -13,8 +13,8 @@ interface Differences extends Partial<Dialect> {
   readonly toolNames?: Readonly<Record<string, ToolWords['theirs']>>;
 }
 
-const { guardWord: _word, projectVariable: _variable, endsAt: _ends, ...own } = claude;
-const { modEvents: _mod, hasConditions: _condition, constants, ...kept } = own;
+const { guardWord: _word, projectVariable: _variable, ...own } = claude;
+const { sentOnly: _mod, hasConditions: _condition, constants, ...kept } = own;
 
 /** What is as in Claude Code, wherever an agent's table says nothing else. */
 export const common = {
@@ -24,10 +24,19 @@ export const common = {
   environment: () => ({}),
   missingVariables: [],
   hasHttpHooks: false,
+  askedTypes: [],
   plainText: { otherwise: 'nothing' },
   unsupported: {},
   defaultTimeoutMs: { otherwise: 60_000 },
 } satisfies Dialect;
+
+/** Rows of agents whose helpers tell nobody when they begin, and which are silent at other moments as well. */
+export const NO_MOMENTS = {
+  SubagentStart: null,
+  PostCompact: null,
+  StopFailure: null,
+  PostToolBatch: null,
+} as const;
 
 /** The format of an agent that speaks nearly that of Claude Code. */
 export function likeClaude({ rows = {}, toolNames = {}, ...differences }: Differences): Dialect {

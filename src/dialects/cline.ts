@@ -1,6 +1,7 @@
 import { HookEventName } from '../protocol/types.js';
 import { recordOf, textOf } from './answers.js';
 import { common, patchForm } from './claudeLike.js';
+import { errorFields } from './claudeMoments.js';
 import type {
   AnswerWords,
   ArgumentForm,
@@ -11,6 +12,7 @@ import type {
 } from './dialect.js';
 
 const { BeforeTool, AfterTool, BeforeAgent, AfterAgent, SessionStart } = HookEventName;
+const { SubagentStart, SubagentStop, ModelError } = HookEventName;
 
 const CALL = [
   ['tool_name', 'tool_call.name'],
@@ -31,6 +33,9 @@ const CANCEL: AnswerWords = {
   reason: 'errorMessage',
   context: 'contextModification',
 };
+
+const HELPERS = { agent_start: 'subagent_start', agent_end: 'subagent_end' } as const;
+const HELPER = ['agent_id', 'agent_type'] as const;
 
 /** One call for each of those that its one call does; `undefined` where one of them cannot be read. */
 function callsOf(
@@ -140,9 +145,34 @@ export const cline: Dialect = {
       answer: { context: 'contextModification' },
     },
     { event: AfterAgent, name: 'TaskComplete', sentAs: 'agent_end', fields: [] },
+    {
+      event: ModelError,
+      name: 'TaskError',
+      sentAs: 'agent_error',
+      fields: ['error'],
+      toOurs: errorFields,
+    },
   ],
-  otherEvents: ['agent_resume', 'agent_abort', 'agent_error', 'pre_compact', 'session_shutdown'],
-  common: [['hook_event_name', 'hookName'], ['session_id', 'taskId'], 'timestamp'],
+  // All that tells a sub-agent is who has started it.
+  sentOnly: [
+    {
+      event: SubagentStart,
+      name: HELPERS.agent_start,
+      fields: HELPER,
+      read: readCancel,
+      answer: {},
+    },
+    {
+      event: SubagentStop,
+      name: HELPERS.agent_end,
+      fields: [...HELPER, ['prompt_response', 'turn.outputText']],
+    },
+  ],
+  eventName: ({ hookName, ...fields }) =>
+    isHelper(fields) ? HELPERS[hookName as keyof typeof HELPERS] : undefined,
+  isHelper,
+  otherEvents: ['agent_resume', 'agent_abort', 'pre_compact', 'session_shutdown'],
+  common: [['hook_event_name', 'hookName'], ['session_id', 'taskId'], 'timestamp', 'agent_id'],
   tools: [
     { ours: 'run_shell_command', theirs: ['run_commands'], form: commands },
     { ours: 'write_file', theirs: ['editor'], form: edit },
@@ -152,6 +182,10 @@ export const cline: Dialect = {
   ],
   denies: () => false,
 };
+
+function isHelper({ parent_agent_id: parent }: Fields): boolean {
+  return typeof parent === 'string';
+}
 
 function readCancel({ cancel, errorMessage: reason, contextModification, overrideInput }: Fields) {
   const context = textOf(contextModification);

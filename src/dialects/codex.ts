@@ -9,6 +9,7 @@ const patches = patchForm('command');
 /** The format of hooks for Codex: that of Claude Code, but for answers that it refuses, and one tool for all files. */
 export const codex = likeClaude({
   agent: 'Codex',
+  askedTypes: ['mcp_tool'],
   refuses: ['suppressOutput'],
   settings: {
     files: ['.codex/hooks.json'],
@@ -50,8 +51,13 @@ export const codex = likeClaude({
     },
     PostToolUseFailure: null,
     Notification: null,
+    // It shows nothing of what is printed.
+    PreCompact: { isSilent: false },
+    PostCompact: { fields: ['trigger'], isSilent: false, answer: {} },
+    StopFailure: null,
+    PostToolBatch: null,
   },
-  otherEvents: ['PostCompact', 'SubagentStart', 'Interrupt'],
+  otherEvents: ['Interrupt'],
   tools: [
     { ours: 'run_shell_command', theirs: ['Bash'] },
     { ours: 'write_file', theirs: ['apply_patch', 'Write'], paths: ['file_path'], form: patches },

@@ -1,6 +1,7 @@
 import { recordOf, resultOfText, textOf } from './answers.js';
-import { likeClaude } from './claudeLike.js';
+import { likeClaude, NO_MOMENTS } from './claudeLike.js';
 import { PERMISSION } from './claudeForms.js';
+import { errorFields } from './claudeMoments.js';
 
 const BLOCK = { block: 'block', stop: 'block' } as const;
 
@@ -36,7 +37,13 @@ export const copilot = likeClaude({
     decision: 'block',
     reason,
   }),
+  eventName: ({ hook_event_name: name, agentName, agent_id: id }) =>
+    name === undefined && typeof agentName === 'string' && typeof id === 'string'
+      ? 'SubagentStart'
+      : undefined,
   rows: {
+    ...NO_MOMENTS,
+    SubagentStart: { answer: { context: 'additionalContext' } },
     PreToolUse: { fields: ['tool_name', 'tool_input'], answer: { ...PERMISSION } },
     PermissionRequest: null,
     PostToolUse: {
@@ -52,15 +59,32 @@ export const copilot = likeClaude({
     },
     PostToolUseFailure: { answer: { blockIsContext: true, context: 'additionalContext' } },
     UserPromptSubmit: { answer: { words: BLOCK, context: 'additionalContext' } },
-    Stop: { answer: { words: { block: 'block' }, contextWith: ['block'] } },
+    // That of a sub-agent is told by SubagentStop.
+    Stop: {
+      isOther: ({ agent_id: id }) => id !== undefined,
+      answer: { words: { block: 'block' }, contextWith: ['block'] },
+    },
+    StopFailure: {
+      name: 'ErrorOccurred',
+      toInput: ({ error }) => ({ error, recoverable: false }),
+      toOurs: errorFields,
+    },
     SubagentStop: { answer: { words: { block: 'block' }, contextWith: ['block'] } },
     PreCompact: { answer: {} },
     SessionStart: { answer: { context: 'additionalContext' } },
   },
   // It asks for a permission only for what PreToolUse has let through.
-  otherEvents: ['ErrorOccurred', 'SubagentStart', 'UserPromptTransformed', 'permissionRequest'],
+  otherEvents: ['UserPromptTransformed', 'permissionRequest'],
   otherEventField: 'hookName',
-  common: ['session_id', 'cwd', 'timestamp', 'hook_event_name'],
+  common: [
+    'session_id',
+    'cwd',
+    'timestamp',
+    'hook_event_name',
+    'agent_id',
+    'agent_type',
+    ['parent_session_id', 'parent_agent_id'],
+  ],
   defaultTimeoutMs: { otherwise: 30_000 },
   environment: ({ cwd }) => ({ COPILOT_PROJECT_DIR: cwd, COPILOT_CLI: '1' }),
 });

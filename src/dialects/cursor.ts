@@ -5,20 +5,23 @@ import { common } from './claudeLike.js';
 import type { AnswerWords, Dialect, DialectAnswer, Fields } from './dialect.js';
 
 const { BeforeTool, AfterTool, BeforeAgent, AfterAgent, PreCompress } = HookEventName;
-const { SessionStart, SessionEnd } = HookEventName;
+const { SessionStart, SessionEnd, SubagentStart, SubagentStop } = HookEventName;
 
 const CONTEXT: AnswerWords = { blockIsContext: true, context: 'additional_context' };
 
 const CALL = ['tool_name', 'tool_input', 'tool_use_id'] as const;
 const END = {
-  event: AfterAgent,
-  fields: ['status', 'loop_count'],
   read: readFollowUp,
   answer: { words: { block: true }, decision: '', reason: 'followup_message' },
 } as const;
 
+const HELPER = [
+  ['agent_id', 'subagent_id'],
+  ['agent_type', 'subagent_type'],
+] as const;
+
 const OTHERS =
-  'subagentStart beforeShellExecution beforeMCPExecution beforeReadFile beforeTabFileRead afterShellExecution afterMCPExecution afterFileEdit afterTabFileEdit afterAgentResponse afterAgentThought workspaceOpen';
+  'beforeShellExecution beforeMCPExecution beforeReadFile beforeTabFileRead afterShellExecution afterMCPExecution afterFileEdit afterTabFileEdit afterAgentResponse afterAgentThought workspaceOpen';
 
 /** The format of hooks for Cursor. Its events for one kind of tool tell again what `preToolUse` has told. */
 export const cursor: Dialect = {
@@ -78,8 +81,24 @@ export const cursor: Dialect = {
         reason: 'user_message',
       },
     },
-    { ...END, name: 'stop' },
-    { ...END, name: 'subagentStop', isOnlySent: true },
+    { ...END, event: AfterAgent, name: 'stop', fields: ['status', 'loop_count'] },
+    {
+      event: SubagentStart,
+      name: 'subagentStart',
+      fields: [...HELPER, ['prompt', 'task']],
+      read: readPermission,
+      answer: {
+        words: { block: 'deny', stop: 'deny' },
+        decision: 'permission',
+        reason: 'user_message',
+      },
+    },
+    {
+      ...END,
+      event: SubagentStop,
+      name: 'subagentStop',
+      fields: [...HELPER, ['prompt', 'task'], ['prompt_response', 'summary']],
+    },
     { event: PreCompress, name: 'preCompact', fields: ['trigger'] },
     { event: SessionStart, name: 'sessionStart', fields: [], read: readContext, answer: CONTEXT },
     { event: SessionEnd, name: 'sessionEnd', fields: ['reason'] },

@@ -1,6 +1,6 @@
 import { failureOfText, recordOf, resultOfText, textOf } from './answers.js';
 import { FEEDBACK, PERMISSION, REQUEST } from './claudeForms.js';
-import { likeClaude } from './claudeLike.js';
+import { likeClaude, NO_MOMENTS } from './claudeLike.js';
 import type { Fields } from './dialect.js';
 import type { ReplyVerdict } from '../protocol/received.js';
 
@@ -38,6 +38,7 @@ export const devin = likeClaude({
       answer: FEEDBACK,
     },
     PostToolUseFailure: null,
+    ...NO_MOMENTS,
     SubagentStop: null,
     PreCompact: null,
     Notification: null,

@@ -102,20 +102,22 @@ export interface EventWords {
   readonly about?: RegExp;
   /** The moment of our event that it stands for; hooks of the event itself do not run then. */
   readonly moment?: Moment;
-  /** Whether it is this event only where the agent sends it: no hooks are registered for it here. */
-  readonly isOnlySent?: boolean;
   /** Whether what the agent sent is something else that goes by the same name, and none of our events. */
   readonly isOther?: (fields: Fields) => boolean;
   /** Fields of its input; without it, all of ours. Facts of a call are `tool_use_id` and `duration_ms`. */
   readonly fields?: readonly FieldNames[];
   /** Fields of its input that are always the same. */
   readonly constants?: Fields;
+  /** Our fields, where they are not by another name alone. */
+  readonly toOurs?: (fields: Fields) => Fields;
   /** The call that it tells, where that is not by the name of a tool and its arguments. */
   readonly toCall?: (fields: Fields) => OurCall | undefined;
   /** Its input, where it has a call, or its result, in another form than these fields. */
   readonly toInput?: (fields: Fields) => Record<string, unknown>;
   /** What our hooks read as the tool's result, which is this text; by default nothing but it. */
   readonly toResponse?: (fields: Fields, tool: string, text: string) => Record<string, unknown>;
+  /** Whether nothing is printed where there is nothing to say, as the agent shows whatever it is. */
+  readonly isSilent?: boolean;
   /** How an answer is read, where its places do not say that. */
   readonly read?: AnswerReader;
   /** Where an answer has what; without it, nothing can be said, and nothing is missed. */
@@ -239,14 +241,16 @@ export interface Dialect {
   readonly isSilent?: boolean;
   /** Its events, in the order in which `hookstack install` writes them. One of ours that is not here keeps our name. */
   readonly events: readonly EventWords[];
-  /** What a mod of ours sends besides, where the agent has such: no settings hook reads it. */
-  readonly modEvents?: readonly EventWords[];
+  /** Events that are only sent, and for which no hook is registered: by a mod of ours, or as a case of another event. */
+  readonly sentOnly?: readonly EventWords[];
+  /** Which event it is, where the name that was sent, or none, does not tell. */
+  readonly eventName?: (fields: Fields) => string | undefined;
   /** Events that it also sends, of which there is nothing here. Nobody's hooks run then. */
   readonly otherEvents: readonly string[];
   /** Where it is named in one of those, if elsewhere. */
   readonly otherEventField?: string;
-  /** Those of them at which the agent can be ended, for a stop that it could not be told before. */
-  readonly endsAt?: readonly string[];
+  /** Whether an event happens inside of a sub-agent, where all events name the agent. Default: those that name one. */
+  readonly isHelper?: (fields: Fields) => boolean;
   /** The fields that every event has. */
   readonly common: readonly FieldNames[];
   /** Those that are always the same. */
@@ -278,6 +282,8 @@ export interface Dialect {
   readonly guardWord?: string;
   /** Whether it has hooks of `type: "http"`, which are remote hooks here. */
   readonly hasHttpHooks?: boolean;
+  /** Which of its other types of hooks mean here what they mean there. */
+  readonly askedTypes?: readonly ('mcp_tool' | 'prompt')[];
   /** Whether its hooks may have an `if`, a permission rule as our `when`, which runs them where it cannot be told as well. */
   readonly hasConditions?: boolean;
   /** Whether an exit code denies. Above 2 it does so only with a text. */

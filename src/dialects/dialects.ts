@@ -64,14 +64,14 @@ export function theirEventName(dialect: Dialect, event: HookEventName, moment?: 
 
 /** The event that an agent sends by this name. */
 export function sentEvent(dialect: Dialect, name: unknown): EventWords | undefined {
-  const { events, modEvents = [] } = dialect;
-  return [...events, ...modEvents].find(({ name: own, sentAs = own }) => sentAs === name);
+  const { events, sentOnly = [] } = dialect;
+  return [...events, ...sentOnly].find(({ name: own, sentAs = own }) => sentAs === name);
 }
 
 /** The event that a key of settings means in groups of a dialect, which may use its own name or ours. */
 export function ourEventName(dialect: Dialect, name: string): HookEventName | undefined {
   const words = dialect.events.find((each) => each.name === name);
-  if (words && !words.isOnlySent) return words.event;
+  if (words) return words.event;
   return Object.values(HookEventName).find((event) => event === name);
 }
 

@@ -1,5 +1,5 @@
 import { FEEDBACK } from './claudeForms.js';
-import { likeClaude } from './claudeLike.js';
+import { likeClaude, NO_MOMENTS } from './claudeLike.js';
 
 /** The format of hooks for Factory Droid: that of Claude Code, with other names of tools. */
 export const droid = likeClaude({
@@ -11,7 +11,12 @@ export const droid = likeClaude({
   },
   projectVariable: 'FACTORY_PROJECT_DIR',
   isSender: (_fields, env) => env['FACTORY_PROJECT_DIR'] !== undefined,
-  rows: { PermissionRequest: null, PostToolUse: { answer: FEEDBACK }, PostToolUseFailure: null },
+  rows: {
+    ...NO_MOMENTS,
+    PermissionRequest: null,
+    PostToolUse: { answer: FEEDBACK },
+    PostToolUseFailure: null,
+  },
   toolNames: {
     run_shell_command: ['Execute'],
     write_file: ['Create'],

@@ -1,4 +1,5 @@
 import { events, type CallFacts } from '../protocol/events.js';
+import type { BatchedCall } from '../protocol/toolBatch.js';
 import { defaultHookTranslator } from '../protocol/hookTranslator.js';
 import { withToolNames } from '../protocol/renameTools.js';
 import { HookEventName, type HookInput, type HookPayload, type Moment } from '../protocol/types.js';
@@ -17,6 +18,10 @@ import {
   theirToolNames,
   toolOutputText,
 } from './translate.js';
+
+interface Batch {
+  readonly tool_calls: readonly BatchedCall[];
+}
 
 /** Fields with the subject of an event, and what it is where an agent's word is none of ours. */
 const SUBJECTS: Readonly<Record<string, string>> = {
@@ -54,6 +59,15 @@ export function withDialectNames(spoken: Dialect, input: HookInput): HookInput {
   const theirs = (name: string) => theirToolNames(spoken, name)[0];
   if ('llm_request' in input) {
     return { ...input, llm_request: withToolNames(input.llm_request, theirs) } as HookInput;
+  }
+  if ('tool_calls' in input) {
+    const { cwd, tool_calls: calls } = input as HookInput & Pick<Batch, 'tool_calls'>;
+    const theirCalls = calls.map((call) => ({
+      ...call,
+      tool_name: theirs(call.tool_name),
+      tool_input: theirArguments(spoken, call.tool_name, { ...call.tool_input }, cwd),
+    }));
+    return { ...input, tool_calls: theirCalls } as HookInput;
   }
   const tool = toolOf(input);
   if (!tool) return { ...input, ...theirSubjectOf(spoken, { ...input }) };
@@ -139,7 +153,13 @@ const READERS: Readonly<Record<string, (value: unknown, source: Source, name: st
       const described = withToolNames(request, (name) => ourToolName(spoken, name));
       return defaultHookTranslator.fromHookLLMRequest(recordOf(described));
     },
+    tool_calls: (calls, { spoken }) =>
+      Array.isArray(calls) ? calls.map(recordOf).flatMap((call) => batched(spoken, call)) : [],
     llm_response: (response) => defaultHookTranslator.fromHookLLMResponse(recordOf(response)),
+    error: (error) => error,
+    summary: textOf,
+    agent_id: textOf,
+    agent_type: textOf,
     prompt: textOf,
     prompt_response: textOf,
     message: textOf,
@@ -158,9 +178,10 @@ export function readPayloads(
   fields: Fields,
 ): readonly HookPayload<HookEventName>[] | string {
   const { event } = words;
-  const valueOf = (name: string) => fieldOf(fields, words.fields, name);
-  const names = Object.keys(events[event].fields);
   const told = words.toCall?.(fields);
+  const own = words.toOurs?.(fields) ?? {};
+  const valueOf = (name: string) => own[name] ?? fieldOf(fields, words.fields, name);
+  const names = Object.keys(events[event].fields);
   const missing = names.find((name) => !told && isMissing(name, valueOf(name), event));
   if (missing !== undefined) {
     const their = `"${theirField(words.fields, missing)}"`;
@@ -178,6 +199,19 @@ export function readPayloads(
     const payload = events[event].decode(Object.fromEntries(ours) as never);
     return { ...payload, ...factsOf(spoken, words, valueOf) };
   });
+}
+
+/** One call of a batch, or several where the agent's tool does the work of several; one that cannot be read stays its own. */
+function batched(spoken: Dialect, fields: Fields): BatchedCall[] {
+  const { tool_name: called, tool_input: given, tool_use_id: id, tool_response: response } = fields;
+  const name = textOf(called);
+  const calls = ourCalls(spoken, name, recordOf(given)) ?? [{ tool: name, input: recordOf(given) }];
+  return calls.map(({ tool, input }) => ({
+    tool_name: tool,
+    tool_input: { ...input },
+    tool_response: resultOfText(toolOutputText(spoken, tool, {}, response ?? '') ?? ''),
+    ...(typeof id === 'string' && { call_id: id }),
+  }));
 }
 
 const NO_CALL: OurCall = { tool: '', input: {} };

@@ -1,6 +1,6 @@
 import { resultOfText } from './answers.js';
 import { CONTEXT, OUTPUT, PERMISSION } from './claudeForms.js';
-import { likeClaude, patchForm } from './claudeLike.js';
+import { likeClaude, NO_MOMENTS, patchForm } from './claudeLike.js';
 
 const FILE = { file_path: 'filePath' };
 const patches = patchForm('patchText');
@@ -29,6 +29,7 @@ export const opencode = likeClaude({
       }),
     },
     PostToolUseFailure: { answer: { words: { block: 'block' }, context: CONTEXT, output: OUTPUT } },
+    ...NO_MOMENTS,
     SubagentStop: null,
     PreCompact: null,
     Notification: null,

@@ -1,7 +1,20 @@
+import { DEFAULT_STOP_REASON } from '../protocol/hookOutput.js';
 import { claude } from './claude.js';
 import { likeClaude } from './claudeLike.js';
 import { CONTEXT, PERMISSION } from './claudeForms.js';
 import { gemini } from './gemini.js';
+import { recordOf, textOf } from './answers.js';
+import type { Fields } from './dialect.js';
+
+/** A call whose result is what the model reads of it. */
+function asText({ tool_response: response, ...call }: Fields): Fields {
+  const { response_parts: parts } = recordOf(response);
+  const texts = (Array.isArray(parts) ? parts.map(recordOf) : []).flatMap((part) => {
+    const { output, error } = recordOf(recordOf(part['functionResponse'])['response']);
+    return textOf(output) || textOf(error) || [];
+  });
+  return { ...call, tool_response: texts.join('\n') };
+}
 
 /** The format of hooks for Qwen Code: that of Claude Code, with the tools of Gemini CLI, and times in milliseconds. */
 export const qwen = likeClaude({
@@ -37,11 +50,33 @@ export const qwen = likeClaude({
       isOther: ({ prompt, submitted_prompt: submitted }) =>
         prompt === '' && submitted === undefined,
     },
+    // It has no place in what the sub-agent reads.
+    SubagentStart: { answer: {} },
+    PreCompact: { isSilent: false },
+    PostCompact: { isSilent: false },
+    // The results are read no more then, and it goes on.
+    PostToolBatch: {
+      toOurs: ({ tool_calls: calls }) => ({
+        tool_calls: Array.isArray(calls) ? calls.map(recordOf).map(asText) : [],
+      }),
+      answer: {
+        blockIsContext: true,
+        context: CONTEXT,
+        more: ({ kind, reason }) =>
+          kind === 'stop' ? { continue: false, stopReason: reason ?? DEFAULT_STOP_REASON } : {},
+      },
+    },
   },
-  // The results are read no more then, and it goes on.
-  endsAt: claude.endsAt ?? [],
   otherEvents: [...claude.otherEvents, 'QueryEnd', 'SessionDelete', 'TodoCompleted', 'TodoCreated'],
-  common: ['session_id', 'transcript_path', 'cwd', 'timestamp', 'hook_event_name'],
+  common: [
+    'session_id',
+    'transcript_path',
+    'cwd',
+    'timestamp',
+    'hook_event_name',
+    'agent_id',
+    'agent_type',
+  ],
   tools: gemini.tools,
   timeoutUnit: gemini.timeoutUnit,
   defaultTimeoutMs: gemini.defaultTimeoutMs,

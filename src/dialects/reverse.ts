@@ -14,19 +14,6 @@ export function receivableEvents(name: DialectName): readonly string[] {
   return dialects[name].events.map((words) => words.name);
 }
 
-/** The session that a stop may end which could not be told before, at an event that is none of ours. */
-export function endingOf(
-  name: DialectName,
-  json: unknown,
-): { readonly dialect: DialectName; readonly sessionId: string } | undefined {
-  const spoken = dialects[name];
-  if (!isRecord(json)) return undefined;
-  const event = commonValue(spoken, json, 'hook_event_name');
-  const sessionId = textOf(commonValue(spoken, json, 'session_id'));
-  const isEnd = typeof event === 'string' && spoken.endsAt?.includes(event) === true;
-  return isEnd && sessionId !== '' ? { dialect: name, sessionId } : undefined;
-}
-
 /** Thrown for what is no event, or lacks a field that its hooks must have read. */
 export class UnreadableEvent extends Error {
   override readonly name = 'UnreadableEvent';
@@ -58,7 +45,9 @@ export function receive(name: DialectName, json: unknown): Received | undefined 
   const { agent } = spoken;
   if (!isRecord(json)) throw new UnreadableEvent(`${agent} sent no JSON object`);
   const theirEvent =
-    commonValue(spoken, json, 'hook_event_name') ?? json[spoken.otherEventField ?? ''];
+    spoken.eventName?.(json) ??
+    commonValue(spoken, json, 'hook_event_name') ??
+    json[spoken.otherEventField ?? ''];
   if (typeof theirEvent !== 'string') {
     const field = theirField(spoken.common, 'hook_event_name');
     throw new UnreadableEvent(`${agent} sent no "${field}"`);
@@ -106,6 +95,11 @@ function identityOf(spoken: Dialect, fields: Fields): ReceivedIdentity {
     transcriptPath: valueOf('transcript_path'),
     callId: valueOf('tool_use_id'),
     agent: valueOf('agent_type') || valueOf('agent_id'),
+    ...((spoken.isHelper?.(fields) ?? true) && {
+      agentId: valueOf('agent_id'),
+      agentType: valueOf('agent_type'),
+      parentSessionId: valueOf('parent_session_id'),
+    }),
   };
   return Object.fromEntries(Object.entries(identity).filter(([, value]) => value !== ''));
 }
@@ -140,6 +134,13 @@ export function reply(received: Received, given: ReplyVerdict): Reply {
   };
 }
 
+/** Whether the model reads what is answered to an event as context. */
+export function carriesContext({ dialect, theirEvent }: Received): boolean {
+  const { answer, exitCode } = sentEvent(dialects[dialect], theirEvent) ?? {};
+  if (exitCode) return exitCode === 'context';
+  return answer?.context !== undefined && answer.isContextAlone !== true;
+}
+
 /** A question that nobody can be asked is no yes, and a stop refuses what it can. */
 function replyByExitCode(
   text: 'context' | 'nothing',
@@ -169,6 +170,7 @@ function replyByExitCode(
 const PREVENTED: ReadonlySet<HookEventName> = new Set([
   HookEventName.BeforeTool,
   HookEventName.BeforeAgent,
+  HookEventName.SubagentStart,
 ]);
 const UNREAD = 'the model reads nothing of hooks at this event';
 

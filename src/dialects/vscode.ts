@@ -1,5 +1,5 @@
 import { FEEDBACK } from './claudeForms.js';
-import { likeClaude } from './claudeLike.js';
+import { likeClaude, NO_MOMENTS } from './claudeLike.js';
 import type { ArgumentForm, Fields } from './dialect.js';
 import type { ReplyVerdict } from '../protocol/received.js';
 
@@ -35,6 +35,7 @@ export const vscode = likeClaude({
       preToolUse: 'PreToolUse',
       postToolUse: 'PostToolUse',
       preCompact: 'PreCompact',
+      subagentStart: 'SubagentStart',
       subagentStop: 'SubagentStop',
       agentStop: 'Stop',
     },
@@ -49,6 +50,8 @@ export const vscode = likeClaude({
     (typeof hookEventName === 'string' && typeof sessionId === 'string') ||
     VS_CODE_TOOLS.has(String(tool)),
   rows: {
+    ...NO_MOMENTS,
+    SubagentStart: {},
     PermissionRequest: null,
     PostToolUse: { answer: FEEDBACK },
     PostToolUseFailure: null,
@@ -72,7 +75,6 @@ export const vscode = likeClaude({
     SessionEnd: null,
     Notification: null,
   },
-  otherEvents: ['SubagentStart'],
   common: [
     'timestamp',
     'cwd',

@@ -113,7 +113,7 @@ function inPlaceOfPolicies(
   return blockInPlaceOf(source, problem.message);
 }
 
-const MANIFEST_KEYS = new Set(['name', 'version', 'hooks', 'middleware']);
+const MANIFEST_KEYS = new Set(['name', 'version', 'hooks', 'middleware', 'mcpServers']);
 
 /** Limited, as names appear in lists, on terminals and before a slash. */
 const extensionName = expecting<string>(
@@ -137,10 +137,11 @@ async function readManifest(
     return { problems: check.problems().map((each) => ({ ...each, severity: 'error' })) };
   }
   const { scope, file } = source;
-  const hooks = check.readHooks(value['hooks'] ?? {}, { scope: 'extension', file });
+  const servers = value['mcpServers'];
+  const hooks = check.readHooks(value['hooks'] ?? {}, { scope: 'extension', file }, servers);
   const directory = await realpath(folder.path);
   const middleware = await parseMiddlewareEntries(value['middleware'], source, directory, check);
-  const packed = await readHooksFile(folder);
+  const packed = await readHooksFile(folder, servers);
   const nameProblem = fileError(source, '', document.locate(['name']));
   return {
     extension: {
@@ -159,6 +160,7 @@ async function readManifest(
 /** Extensions of Gemini CLI have their hooks in this file: `{ "hooks": { event: groups } }`. */
 async function readHooksFile(
   folder: ExtensionFolder,
+  servers: unknown,
 ): Promise<Pick<Extension, 'hooks' | 'middleware'> & Pick<ExtensionReading, 'problems'>> {
   const source = sourceIn(folder, join('hooks', 'hooks.json'));
   const reading = await readWithin(folder, source, 'an object { "hooks": {…} }');
@@ -168,6 +170,6 @@ async function readHooksFile(
   }
   const check = new FileCheck(source, reading.document, (key) => key === 'hooks');
   const origin = { scope: 'extension', file: source.file } as const;
-  const hooks = check.readHooks(reading.value['hooks'], origin);
+  const hooks = check.readHooks(reading.value['hooks'], origin, servers);
   return { hooks, problems: check.problems() };
 }

@@ -13,7 +13,7 @@ import {
   type Planner,
 } from '../../middleware/planner.js';
 import { runner, type Runner } from '../../middleware/runner.js';
-import { translator } from '../../middleware/translator.js';
+import { sessionIdOf, translator } from '../../middleware/translator.js';
 import {
   createHookContext,
   type AnyHookContext,
@@ -25,11 +25,12 @@ import {
   type AggregatedHookResult,
   type ProcessedHookResult,
 } from '../protocol/hookOutput.js';
-import type {
+import {
   HookEventName,
-  HookExecutionPlan,
-  HookExecutionResult,
-  HookPayload,
+  type CallSession,
+  type HookExecutionPlan,
+  type HookExecutionResult,
+  type HookPayload,
 } from '../protocol/types.js';
 import { failsClosed } from '../protocol/events.js';
 import { reportUnreportedFailure } from '../run/hookFailure.js';
@@ -114,6 +115,8 @@ export class HookEngine {
   }
 }
 
+const { SessionEnd } = HookEventName;
+
 const engines = new WeakMap<object, HookEngine>();
 
 /** Has the events of a system fired through an engine, which whoever holds the system cannot reach. */
@@ -155,6 +158,7 @@ export function fireHook<E extends HookEventName>(
   try {
     const engine = engineOf(host.getHookSystem());
     if (!engine) return undefined;
+    if (event === SessionEnd) endAsyncHooks(engine, options.session);
     const plan = findPlan(engine, event, payload, options.session?.cwd);
     if (plan !== null)
       return fireAndNotify(engine, createHookContext(event, payload, options, plan), options);
@@ -163,6 +167,12 @@ export function fireHook<E extends HookEventName>(
   } catch (error) {
     return Promise.resolve(processCommonHookOutputFields(failBeforeStack(host, event, error)));
   }
+}
+
+/** Where a session ends, its async hooks do; nobody reads what they would say. */
+export function endAsyncHooks({ host, stages }: HookEngine, session: CallSession = {}): void {
+  const { sessionId = sessionIdOf(host), agent } = session;
+  void stages.hooks.endSession?.({ sessionId, agent });
 }
 
 /** What comes of an event that cannot even be planned. */
@@ -202,6 +212,17 @@ export function findPlan<E extends HookEventName>(
   event: E,
   payload?: HookPayload<E>,
   cwd?: string,
+): HookExecutionPlan | null | undefined {
+  if (engine.registry.isWatched) engine.registry.look();
+  return planAsKnown(engine, event, payload, cwd);
+}
+
+/** The same, without another look at what the hooks are written in. */
+function planAsKnown<E extends HookEventName>(
+  engine: HookEngine,
+  event: E,
+  payload: HookPayload<E> | undefined,
+  cwd: string | undefined,
 ): HookExecutionPlan | null | undefined {
   const { host, registry, stages } = engine;
   const { isSettled, eventsWithMoments } = registry.known;
@@ -263,6 +284,7 @@ export function skipIdle<E extends HookEventName>(
 export function mayBeRead(host: FiringHost, event: HookEventName): boolean {
   try {
     const engine = engineOf(host.getHookSystem());
+    if (engine?.registry.isWatched) engine.registry.look();
     if (!engine?.registry.known.isSettled) return engine !== undefined;
     return engine.open().isWatched || engine.registry.known.events.has(event);
   } catch {
@@ -297,7 +319,7 @@ export async function processEvent<E extends HookEventName>(
     if (!engine.registry.known.isSettled) {
       await engine.initialize();
       stage = undefined;
-      const plan = findPlan(engine, ctx.event, ctx.payload, ctx.session?.cwd);
+      const plan = planAsKnown(engine, ctx.event, ctx.payload, ctx.session?.cwd);
       if (plan === null) return skip(engine, ctx.event);
       if (plan) ctx.plan = plan;
     }
@@ -347,7 +369,11 @@ function record(engine: HookEngine, event: HookEventName, aggregated: Aggregated
   }
 }
 
-function noteOutcome({ host, registry, logger }: HookEngine, result: HookExecutionResult): void {
+/** Counts a failure, and warns of it. */
+export function noteOutcome(
+  { host, registry, logger }: HookEngine,
+  result: HookExecutionResult,
+): void {
   registry.noteOutcome(result);
   reportUnreportedFailure(result, { logger, environment: host.getHookEnvironment() });
 }

@@ -5,21 +5,26 @@ import { dialects } from '../dialects/dialects.js';
 import { fromHttpHook } from '../fleet/httpHook.js';
 import { readClaudeCondition } from './claudeCondition.js';
 
-const FOREIGN_TYPES: ReadonlySet<unknown> = new Set([
-  'http',
-  'mcp_tool',
-  'prompt',
-  'agent',
-  'runtime',
-]);
+const FOREIGN_TYPES: ReadonlySet<unknown> = new Set(['http', 'agent', 'runtime']);
+
+/** Of hooks without a dialect, and of those whose agent means the same by them. */
+const ASKED_TYPES: ReadonlySet<unknown> = new Set(['mcp_tool', 'prompt']);
 
 /** Keys that change nothing here, and what happens instead. */
 const IDLE_KEYS: ReadonlyMap<string, string> = new Map([
-  ['async', 'the event waits for the hook'],
-  ['asyncRewake', 'the event waits for the hook'],
   ['once', 'the hook runs every time'],
   ['statusMessage', 'no such message is shown'],
 ]);
+
+/** The same of hooks that are no commands. */
+const WAITED_FOR: ReadonlyMap<string, string> = new Map([
+  ['async', 'only commands can be async, and the event waits for this hook'],
+  ['asyncRewake', 'only commands can be async, and the event waits for this hook'],
+]);
+
+function isCommand({ type }: Record<string, unknown>): boolean {
+  return type === undefined || type === 'command';
+}
 
 /**
  * Removes keys that only other agents know from a hook, and reports what that means.
@@ -40,15 +45,15 @@ export function withoutForeignKeys(
     report([key], `the hook is left out: ${why}`, 'unsupported');
   }
   if (objections.length > 0) return undefined;
-  for (const [key, instead] of IDLE_KEYS) {
+  const idle = new Map([...IDLE_KEYS, ...(isCommand(raw) ? [] : WAITED_FOR)]);
+  for (const [key, instead] of idle) {
     const value = Object.hasOwn(raw, key) ? raw[key] : undefined;
     if (value !== undefined && value !== false) {
       report([key], `has no effect: ${instead}`, 'no-effect');
     }
   }
   const kept = Object.entries(raw).filter(
-    ([key]) =>
-      !IDLE_KEYS.has(key) && key !== 'if' && !(key === 'shell' && raw['args'] !== undefined),
+    ([key]) => !idle.has(key) && key !== 'if' && !(key === 'shell' && raw['args'] !== undefined),
   );
   const { onFailure, if: rule } = raw;
   const when =
@@ -80,10 +85,11 @@ function* findObjections(
   spoken: Dialect | undefined,
 ): Generator<readonly [key: string, why: string]> {
   const { type, shell, args } = raw;
-  if (FOREIGN_TYPES.has(type)) {
+  const isAskedThere = spoken?.askedTypes?.some((each) => each === type) ?? !spoken;
+  if (FOREIGN_TYPES.has(type) || (ASKED_TYPES.has(type) && !isAskedThere)) {
     yield [
       'type',
-      `a hook of the type ${describe(type)} cannot run here, but only commands and remote hooks`,
+      `a hook of the type ${describe(type)} cannot run here, but only commands, servers, tools of MCP and prompts`,
     ];
     return;
   }

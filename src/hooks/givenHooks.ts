@@ -116,4 +116,5 @@ const KEPT: ReadonlySet<SettingsProblem['kind']> = new Set([
   'unlikely-value',
   'no-effect',
   'matcher-invalid',
+  'unusable',
 ]);

@@ -7,6 +7,7 @@ import { createHookContext } from '../context.js';
 import type { AggregatedHookResult } from '../protocol/hookOutput.js';
 import {
   HookEventName,
+  type CallSession,
   type HookPayload,
   type NotificationType,
   type PreCompressTrigger,
@@ -16,7 +17,7 @@ import {
 import { DebugLogger } from '../util/debugLogger.js';
 import { attempt } from './envelopes.js';
 import type { HookPipelineError } from './errors.js';
-import { findPlan, HookEngine, processEvent, setEngine, skip } from './fireHook.js';
+import { endAsyncHooks, findPlan, HookEngine, processEvent, setEngine, skip } from './fireHook.js';
 import type { HookHost } from './host.js';
 import type { HookRegistry } from './hookRegistry.js';
 import { MediatedHooks } from './mediatedHooks.js';
@@ -52,6 +53,7 @@ export class HookEventHandler {
   /**
    * Fires an event and waits for its hooks.
    *
+   * @param session for whom it is, such as a sub-agent. Default: that of the host
    * @returns what the hooks said together; empty when nothing ran; a failure envelope when the hook system itself
    *   failed
    */
@@ -59,11 +61,13 @@ export class HookEventHandler {
     event: E,
     payload: HookPayload<E>,
     signal?: AbortSignal,
+    session?: CallSession,
   ): Promise<AggregatedHookResult> {
+    if (event === HookEventName.SessionEnd) endAsyncHooks(this.#engine);
     // What cannot be known is left to the stack, which says what is wrong.
-    const plan = attempt(() => findPlan(this.#engine, event, payload), undefined);
+    const plan = attempt(() => findPlan(this.#engine, event, payload, session?.cwd), undefined);
     if (plan === null) return skip(this.#engine, event);
-    return processEvent(this.#engine, createHookContext(event, payload, { signal }, plan));
+    return processEvent(this.#engine, createHookContext(event, payload, { signal, session }, plan));
   }
 
   /** Whether there is nothing to do for an event that is fired now. Synchronous. */
@@ -131,12 +135,38 @@ export class HookEventHandler {
     return this.fire(HookEventName.Notification, { notificationType, message, details });
   }
 
+  /** Before a sub-agent begins; a block means that it does not. */
+  fireSubagentStartEvent(agent: HookPayload<HookEventName.SubagentStart>) {
+    return this.fire(HookEventName.SubagentStart, agent);
+  }
+
+  /** When a sub-agent has given its final answer; a block sends it back to work. */
+  fireSubagentStopEvent(agent: HookPayload<HookEventName.SubagentStop>) {
+    return this.fire(HookEventName.SubagentStop, agent);
+  }
+
+  firePostCompressEvent(context: { trigger: PreCompressTrigger; summary?: string }) {
+    return this.fire(HookEventName.PostCompress, { summary: '', ...context });
+  }
+
+  /** When a model call has failed; whether it is made again is `finalOutput.hookSpecificOutput.retry`. */
+  fireModelErrorEvent(failure: HookPayload<HookEventName.ModelError>) {
+    return this.fire(HookEventName.ModelError, failure);
+  }
+
+  /** Once, when all tool calls of one answer of the model have come to their end. */
+  fireToolBatchEndEvent(toolCalls: HookPayload<HookEventName.ToolBatchEnd>['toolCalls']) {
+    return this.fire(HookEventName.ToolBatchEnd, { toolCalls });
+  }
+
   /** What a request over the bus gets. Whoever asks waits for an answer, also while hooks are off. */
   async #answer<E extends HookEventName>(
     event: E,
     payload: HookPayload<E>,
   ): Promise<AggregatedHookResult> {
-    if (!this.#engine.host.getEnableHooks()) return makeEmptySuccessResult();
+    const { host, registry } = this.#engine;
+    if (registry.isWatched) registry.look();
+    if (!host.getEnableHooks() && !host.hasChanged?.()) return makeEmptySuccessResult();
     return processEvent(this.#engine, createHookContext(event, payload), refuse);
   }
 }

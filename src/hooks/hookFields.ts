@@ -24,6 +24,7 @@ import {
   type Report,
 } from '../util/checks.js';
 import { isExpression, MAX_EXPRESSION_LENGTH } from '../util/limitedRegExp.js';
+import { mcpServer, texts } from './mcpServers.js';
 import { isRecord, UNSAFE_KEYS } from '../util/records.js';
 
 // To add a key of hooks or of groups, add it to the type in protocol/hookConfig.ts, its check here, and what editors show of
@@ -78,18 +79,6 @@ const regularExpression = expecting<string>(
   { ...nonBlankText.schema, maxLength: MAX_EXPRESSION_LENGTH },
 );
 
-const texts = expecting<Readonly<Record<string, string>>>(
-  `an object of strings with no key named ${[...UNSAFE_KEYS].join(', ')}`,
-  (value) =>
-    isRecord(value) &&
-    Object.entries(value).every(([key, item]) => typeof item === 'string' && !UNSAFE_KEYS.has(key)),
-  {
-    type: 'object',
-    propertyNames: { not: { enum: [...UNSAFE_KEYS] } },
-    additionalProperties: text.schema,
-  },
-);
-
 const when = expecting<When>(
   'a permission rule such as "Bash(git push *)", or a list of them',
   (value) => text.is(value) || (listOfText.is(value) && value.length > 0),
@@ -124,7 +113,10 @@ const vitalText: Field<string> = { struct: nonBlankText, vital: true };
 
 /** Every key of a hook. Which of them one has depends on its type. */
 const HOOK_FIELDS: FieldTable<HookFields> = {
-  type: { struct: oneOf('command', 'rule', 'remote', 'plugin'), required: true },
+  type: {
+    struct: oneOf('command', 'rule', 'remote', 'mcp_tool', 'prompt', 'plugin'),
+    required: true,
+  },
   command: { struct: nonBlankText, required: true },
   args: { struct: listOfText, vital: true },
   shell: { struct: oneOf('bash'), vital: true },
@@ -136,6 +128,12 @@ const HOOK_FIELDS: FieldTable<HookFields> = {
   certFile: vitalText,
   keyFile: vitalText,
   headers: { struct: texts, vital: true },
+  server: { struct: nonBlankText, required: true },
+  tool: { struct: nonBlankText, required: true },
+  input: { struct: fixedFields, vital: true },
+  mcpServer: { struct: mcpServer, vital: true },
+  prompt: { struct: nonBlankText, required: true },
+  model: vitalText,
   name: { struct: text },
   description: { struct: text },
   timeout: timeoutField('milliseconds', (timeout) =>
@@ -153,9 +151,20 @@ const HOOK_FIELDS: FieldTable<HookFields> = {
   maxConsecutiveFailures: { struct: positiveCount },
   prestart: { struct: flag },
   persistent: { struct: persistent },
+  async: { struct: flag },
+  asyncRewake: { struct: flag },
 };
 
-const OF_COMMANDS = ['command', 'args', 'shell', 'env', 'prestart', 'persistent'];
+const OF_COMMANDS = [
+  'command',
+  'args',
+  'shell',
+  'env',
+  'prestart',
+  'persistent',
+  'async',
+  'asyncRewake',
+];
 const OF_REMOTES = [
   'url',
   'tokenFile',
@@ -167,15 +176,25 @@ const OF_REMOTES = [
 ];
 
 const OF_RULES = ['decision', 'reason', 'redact', 'set', 'expr'];
-const OF_PROCESSES = ['timeout', 'maxConsecutiveFailures'];
+const OF_MCP_TOOLS = ['server', 'tool', 'input', 'mcpServer'];
+const OF_PROMPTS = ['prompt', 'model'];
+const OF_KINDS = [OF_COMMANDS, OF_REMOTES, OF_RULES, OF_MCP_TOOLS, OF_PROMPTS];
+const OF_ALL_BUT_RULES = ['timeout', 'maxConsecutiveFailures'];
 
-export const COMMAND_FIELDS = fieldsWithout([...OF_REMOTES, ...OF_RULES]);
-export const REMOTE_FIELDS = fieldsWithout([...OF_COMMANDS, ...OF_RULES]);
-export const RULE_FIELDS = fieldsWithout([...OF_COMMANDS, ...OF_REMOTES, ...OF_PROCESSES]);
+export const COMMAND_FIELDS = fieldsOfKind(OF_COMMANDS);
+export const REMOTE_FIELDS = fieldsOfKind(OF_REMOTES);
+export const RULE_FIELDS = fieldsOfKind(OF_RULES, OF_ALL_BUT_RULES);
+export const MCP_TOOL_FIELDS = fieldsOfKind(OF_MCP_TOOLS);
+export const PROMPT_FIELDS = fieldsOfKind(OF_PROMPTS);
 const PLUGIN_FIELDS = { ...COMMAND_FIELDS, command: { struct: text } };
 
-function fieldsWithout(keys: readonly string[]): FieldTable<HookFields> {
-  const fields = Object.entries(HOOK_FIELDS).filter(([key]) => !keys.includes(key));
+/** @param without keys that all other kinds have */
+function fieldsOfKind(
+  own: readonly string[],
+  without: readonly string[] = [],
+): FieldTable<HookFields> {
+  const others = new Set([...OF_KINDS.filter((keys) => keys !== own).flat(), ...without]);
+  const fields = Object.entries(HOOK_FIELDS).filter(([key]) => !others.has(key));
   return Object.fromEntries(fields) as unknown as FieldTable<HookFields>;
 }
 
@@ -183,6 +202,8 @@ function fieldsWithout(keys: readonly string[]): FieldTable<HookFields> {
 export function hookFieldsOf(type: unknown) {
   if (type === 'remote') return REMOTE_FIELDS;
   if (type === 'rule') return RULE_FIELDS;
+  if (type === 'mcp_tool') return MCP_TOOL_FIELDS;
+  if (type === 'prompt') return PROMPT_FIELDS;
   return type === 'plugin' ? PLUGIN_FIELDS : COMMAND_FIELDS;
 }
 

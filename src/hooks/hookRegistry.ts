@@ -51,10 +51,18 @@ export class HookRegistry {
   readonly #gate: HookGate;
   readonly #logger: DebugLogger;
   #hasWarnedOfGuards = false;
+  /** Whether each event looks first whether what the hooks are written in has changed. */
+  isWatched = false;
+  /** Whether it has, and has not been read yet. */
+  #isStale = false;
+  /** Whether the host has others, which have not been taken over yet. */
+  #isReplaced = false;
 
   constructor(
     private readonly config: HookHost,
     logger = new DebugLogger('llxprt:core:hooks:registry'),
+    /** Called once the hooks are others, as what they are written in has changed. */
+    private readonly onReplaced: () => Promise<void> = () => Promise.resolve(),
   ) {
     this.#logger = DebugLogger.safe(logger);
     this.#gate = config.openGate(this.#logger);
@@ -66,12 +74,31 @@ export class HookRegistry {
    */
   async initialize(): Promise<void> {
     if (this.isSettled()) return;
-    this.#reading ??= (
-      this.#entries ? this.#inTurn(() => this.#askConsentAgain()) : this.reload()
-    ).finally(() => {
+    this.#reading ??= this.#inTurn(() => this.#settle()).finally(() => {
       this.#reading = undefined;
     });
     await this.#reading;
+  }
+
+  async #settle(): Promise<void> {
+    const wasStale = this.#isStale;
+    if (wasStale && (await this.config.refresh?.())) this.#isReplaced = true;
+    const isFirst = !this.#entries;
+    const isReplaced = this.#isReplaced && !isFirst;
+    if (this.#isReplaced || isFirst) await this.#readAll();
+    else if (this.#awaitingConsent.length > 0) await this.#askConsentAgain();
+    this.#isReplaced = false;
+    if (!wasStale) return;
+    this.#isStale = false;
+    this.#noteChange();
+    if (isReplaced) await this.onReplaced();
+  }
+
+  /** Looks whether what the hooks are written in has changed: if so, this event reads it anew. */
+  look(): void {
+    if (this.#isStale || !this.config.hasChanged?.()) return;
+    this.#isStale = true;
+    this.known = { ...this.known, isSettled: false };
   }
 
   /** Whether the hooks have been read. */
@@ -81,7 +108,7 @@ export class HookRegistry {
 
   /** Whether the hooks have been read, and it is known which of the project's are allowed. */
   isSettled(): boolean {
-    return this.#entries !== undefined && this.#awaitingConsent.length === 0;
+    return !this.#isStale && this.#entries !== undefined && this.#awaitingConsent.length === 0;
   }
 
   /**

@@ -16,7 +16,14 @@ import {
   ourEventName,
   readMatcher,
 } from '../dialects/dialects.js';
-import { events, failsClosed, isHookEventName } from '../protocol/events.js';
+import {
+  events,
+  failsClosed,
+  isAsync,
+  isBlockRead,
+  isHookEventName,
+  isOfTool,
+} from '../protocol/events.js';
 import { withoutForeignKeys } from './foreignKeys.js';
 import {
   describe,
@@ -31,8 +38,10 @@ import {
 import { errorMessage } from '../util/errorMessage.js';
 import { problemOf as problemOfPattern } from '../rules/patternProblem.js';
 import { canRedact } from '../rules/redact.js';
+import { NO_GUARD } from '../run/hookFailure.js';
 import { isExpression } from '../util/limitedRegExp.js';
 import { isRecord } from '../util/records.js';
+import { findServer } from './mcpServers.js';
 import { suggestName } from '../util/suggestName.js';
 import {
   FILE_GROUP_FIELDS,
@@ -58,16 +67,18 @@ export interface SettingsProblem {
  *
  * @param origin put on every group. With it, an `origin` that `raw` claims for itself is an unknown
  *   key; without it, the `origin` of a group that was loaded earlier is kept.
+ * @param servers what stands under `mcpServers` of the same file, which its hooks may name
  * @returns what is valid, in new objects, and one problem for each thing that is not
  */
 export function parseHookDefinitions(
   raw: unknown,
   origin?: HookOrigin,
+  servers?: unknown,
 ): { hooks: HookDefinitions; problems: SettingsProblem[] } {
   const problems: SettingsProblem[] = [];
-  const hooks = readHookDefinitions(raw, origin, (path, message, kind = 'value') =>
-    problems.push({ path, message: textOf(message), kind }),
-  );
+  const report: Report = (path, message, kind = 'value') =>
+    problems.push({ path, message: textOf(message), kind });
+  const hooks = readHookDefinitions(raw, origin, report, servers);
   return { hooks, problems };
 }
 
@@ -106,6 +117,7 @@ export function readHookDefinitions(
   raw: unknown,
   origin: HookOrigin | undefined,
   report: Report,
+  servers?: unknown,
 ): HookDefinitions {
   const hooks: { [E in HookEventName]?: HookDefinition[] } = {};
   if (!isRecord(raw)) {
@@ -127,7 +139,8 @@ export function readHookDefinitions(
     parseEach(groups, [key], report, (group, reportGroup) => {
       const eventName = eventOf(key, group);
       if (!eventName) reportGroup([], () => explainUnknownEvent(key), 'unknown-event');
-      const parsed = eventName && parseGroup(group, key, eventName, origin, reportGroup);
+      const parsed =
+        eventName && parseGroup(group, key, { eventName, origin, servers }, reportGroup);
       if (parsed) (hooks[eventName] ??= []).push(parsed);
       return parsed;
     });
@@ -142,11 +155,17 @@ function eventOf(key: string, group: unknown): HookEventName | undefined {
   return isHookEventName(key) ? key : undefined;
 }
 
+/** What a group stands in. */
+interface Surroundings {
+  readonly eventName: HookEventName;
+  readonly origin: HookOrigin | undefined;
+  readonly servers: unknown;
+}
+
 function parseGroup(
   raw: unknown,
   key: string,
-  eventName: HookEventName,
-  origin: HookOrigin | undefined,
+  { eventName, origin, servers }: Surroundings,
   report: Report,
 ): HookDefinition | undefined {
   if (!isRecord(raw)) return reject('a group { "matcher": …, "hooks": […] }', raw, report);
@@ -163,7 +182,7 @@ function parseGroup(
     ...(found && { moment: found.moment }),
     ...(origin && { origin }),
     hooks: parseEach(fields.hooks, ['hooks'], report, (hook, reportHook) =>
-      parseHook(hook, eventName, spoken, reportHook),
+      parseHook(hook, { eventName, servers, spoken }, reportHook),
     ),
   };
 }
@@ -186,8 +205,11 @@ function checkMatcher(
 
 function parseHook(
   raw: unknown,
-  eventName: HookEventName,
-  spoken: Dialect | undefined,
+  {
+    eventName,
+    servers,
+    spoken,
+  }: Omit<Surroundings, 'origin'> & { readonly spoken: Dialect | undefined },
   report: Report,
 ): CommandHookConfig | undefined {
   if (!isRecord(raw)) return reject('a hook { "type": "command", "command": … }', raw, report);
@@ -200,15 +222,50 @@ function parseHook(
   const fields = readHookFields(own, report, timeout);
   const told = raw['if'] === undefined ? report : ofCondition(eventName, report);
   if (!fields || !checkWhen(fields.when, eventName, told)) return undefined;
-  const hook = fields.type === 'rule' ? readRule(fields, eventName, report) : fields;
+  if (!checkAsync(fields, eventName, report)) return undefined;
+  const read = fields.type === 'mcp_tool' ? withServer(fields, servers, report) : fields;
+  const hook = read.type === 'rule' ? readRule(read, eventName, report) : read;
   if (hook) adviseOnFailure(hook, eventName, report);
   return hook;
 }
 
+/** A hook with the server that it names. Without one it stays, and fails, so that a guard denies. */
+function withServer(hook: CommandHookConfig, servers: unknown, report: Report): CommandHookConfig {
+  const { server = '' } = hook;
+  const mcpServer = hook.mcpServer ?? findServer(servers, server);
+  if (typeof mcpServer !== 'string') return { ...hook, mcpServer };
+  const message = `the hook fails, as the server ${describe(server)} ${mcpServer}`;
+  report(['server'], message, 'unusable');
+  return hook;
+}
+
+/**
+ * A hook that is waited for, though its author did not mean that, would hold everybody up. A guard that is left out would
+ * open the door: it stays, and denies.
+ */
+function checkAsync(hook: CommandHookConfig, eventName: HookEventName, report: Report): boolean {
+  const key = hook.asyncRewake === true ? 'asyncRewake' : 'async';
+  if (hook[key] !== true || isAsync(hook, eventName)) return true;
+  if (failsClosed(hook, eventName)) {
+    const message = `is for hooks that nobody waits for, and a guard (onFailure "deny") has to be: what it guards is denied; remove "${key}"`;
+    report([key], message, 'unusable');
+    return true;
+  }
+  const why =
+    hook.onFailure === 'deny'
+      ? 'a guard (onFailure "deny") cannot say it'
+      : `${eventName} waits for its hooks`;
+  const message = `the hook is left out: ${why}; remove "${key}", or write the hook for one of ${ASYNC_EVENTS.join(', ')}`;
+  report([key], message, 'unsupported');
+  return false;
+}
+
+const ASYNC_EVENTS = Object.values(HookEventName).filter((each) => events[each].canBeAsync);
+
 /** Without its conditions, or with others than were meant, a hook would do something else. */
 function checkWhen(when: When | undefined, eventName: HookEventName, report: Report): boolean {
   if (when === undefined) return true;
-  if (!events[eventName].matchOn) {
+  if (!isOfTool(eventName)) {
     const message = `is for calls of tools, and ${eventName} has none; what it belongs to is ignored`;
     report(['when'], message, 'unsupported');
     return false;
@@ -224,15 +281,15 @@ function checkWhen(when: When | undefined, eventName: HookEventName, report: Rep
 /** What is wrong with `when` that stands for another agent's `if`, without which the hook would have run too often. */
 function ofCondition(eventName: HookEventName, report: Report): Report {
   // At an event without tools it never ran.
-  const kind = events[eventName].matchOn ? 'unsupported' : 'value';
+  const kind = isOfTool(eventName) ? 'unsupported' : 'value';
   return (_path, message) => report(['if'], message, kind);
 }
 
 /** At events after a tool or the model, a denial is read by the model, or withholds what was given. */
 function isHeard(decision: HookDecision, eventName: HookEventName): boolean {
-  const { canAsk = false, canBlock } = events[eventName];
-  if (decision === 'ask') return canAsk;
-  return decision === 'allow' || canBlock || 'withhold' in events[eventName];
+  if (decision === 'ask') return events[eventName].canAsk === true;
+  const isOfAnswer = eventName === HookEventName.AfterModel;
+  return decision === 'allow' || isOfAnswer || isBlockRead(eventName);
 }
 
 /** A rule that does something. One that keeps something from happening is a guard, unless it says otherwise. */
@@ -271,6 +328,9 @@ function reject(expected: string, raw: unknown, report: Report): undefined {
 
 function adviseOnFailure(hook: CommandHookConfig, eventName: HookEventName, report: Report): void {
   if (hook.onFailure !== 'deny') return;
+  if (hook.type === 'prompt') {
+    report(['onFailure'], `${NO_GUARD}; as it is, it denies`, 'unusable');
+  }
   if (!failsClosed(hook, eventName)) {
     report(['onFailure'], `has no effect: hooks of ${eventName} cannot block`, 'no-effect');
   }

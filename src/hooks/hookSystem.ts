@@ -5,12 +5,16 @@ import { sessionIdOf } from '../../middleware/translator.js';
 import type { MessageBus } from '../confirmation-bus/types.js';
 import type { HookRegistryEntry } from './entry.js';
 import { closeIdleConnections } from '../fleet/remoteHooks.js';
+import { PromptHooks } from '../prompts/promptHooks.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import { HookSystemNotInitializedError } from './errors.js';
-import { engineOf, setEngine } from './fireHook.js';
+import { engineOf, noteOutcome, setEngine } from './fireHook.js';
 import { HookEventHandler } from './hookEventHandler.js';
 import { HookRegistry } from './hookRegistry.js';
 import type { HookHost } from './host.js';
+import type { CallSession } from '../protocol/types.js';
+import type { AsyncSession } from '../run/asyncSession.js';
+import type { LateAnswer } from '../protocol/lateAnswer.js';
 
 export { HookSystemNotInitializedError } from './errors.js';
 
@@ -31,25 +35,30 @@ export class HookSystem {
     logger = new DebugLogger('llxprt:core:hooks'),
   ) {
     this.logger = DebugLogger.safe(logger);
-    const registry = new HookRegistry(host, this.logger.extend('registry'));
+    const registry = new HookRegistry(host, this.logger.extend('registry'), () => this.#takeOver());
     this.#registry = registry;
+    const asyncHooks = host.getAsyncHooks?.() ?? 'start';
     const settings: RunSettings = {
       environment: host.getHookEnvironment(),
       directory: host.getWorkingDir.bind(host),
       maxParallelHooks: host.getMaxParallelHooks(),
+      maxAsyncHooks: host.getMaxAsyncHooks?.() ?? 16,
+      asyncHooks,
       warmShells: host.getWarmShells(),
       spawner: host.usesSpawner?.() ?? false,
+      prompts: new PromptHooks(host),
       findObjection: registry.findObjection.bind(registry),
       enforceConsent: registry.enforceConsent.bind(registry),
     };
     this.#hooks = new HookRunner(this.logger.extend('runner'), {
       ...settings,
-      ...(host.keepsHooks?.() === false && { persistent: undefined }),
+      ...(host.keepsHooks?.() === false && { persistent: undefined, mcp: undefined }),
+      onAsyncEnd: (result) => noteOutcome(engineOf(this), result),
     });
     this.#eventHandler = new HookEventHandler(
       host,
       registry,
-      new HookPlanner(registry, this.logger.extend('planner')),
+      new HookPlanner(registry, this.logger.extend('planner'), asyncHooks === 'only'),
       this.#hooks,
       new HookAggregator(),
       messageBus,
@@ -66,6 +75,8 @@ export class HookSystem {
   async initialize(): Promise<void> {
     if (this.#registry.isSettled()) return;
     const isFirst = !this.isInitialized();
+    const bound = isFirst ? this.host.getTextBound?.() : undefined;
+    if (bound) this.#hooks.adopt({ textBound: await bound });
     await this.#registry.initialize();
     if (isFirst) this.#startAhead();
   }
@@ -78,6 +89,22 @@ export class HookSystem {
     if (hooks.length === 0) return;
     const session = { cwd: this.host.getWorkingDir(), session_id: sessionIdOf(this.host) };
     this.#hooks.prestart(hooks, session);
+  }
+
+  /** Has each event look first whether the host's hooks have changed. */
+  watch(): void {
+    this.#registry.isWatched = true;
+  }
+
+  /** The hooks are others, and so may be what the host says of how they run. */
+  async #takeOver(): Promise<void> {
+    const { host } = this;
+    this.#hooks.adopt({
+      environment: host.getHookEnvironment(),
+      maxParallelHooks: host.getMaxParallelHooks(),
+      textBound: await host.getTextBound?.(),
+    });
+    this.#prepareAnew();
   }
 
   /** Processes that were started ahead may belong to hooks that are gone after the reload. */
@@ -139,12 +166,66 @@ export class HookSystem {
     this.#prepareAnew();
   }
 
+  /** Waits until no async hook runs, or waits for its turn. */
+  untilAsyncEnded(): Promise<void> {
+    return this.#hooks.untilAsyncEnded();
+  }
+
+  /** Whether `takeLate` has something to give, and whether it sends an agent back to work that has finished. */
+  lookForLate(session?: CallSession): { readonly isThere: boolean; readonly wakes: boolean } {
+    return this.#hooks.lookForLate(this.#sessionOf(session));
+  }
+
   /**
-   * Stops answering requests on the message bus, and ends what was started ahead in the project's directory.
+   * What async hooks have said since it was asked last, for the model to read once. Model calls through the package take it
+   * by themselves. Synchronous.
+   *
+   * @param session default: that of the host
+   */
+  takeLate(session?: CallSession): readonly LateAnswer[] {
+    return this.#hooks.takeLate(this.#sessionOf(session));
+  }
+
+  /** For a model call that came to nothing: what was taken for it is there again. */
+  giveBackLate(answers: readonly LateAnswer[], session?: CallSession): void {
+    this.#hooks.giveBackLate(this.#sessionOf(session), answers);
+  }
+
+  /**
+   * Waits for async hooks that say `asyncRewake`, none longer than its timeout: for a host whose agent has finished.
+   *
+   * @param session default: that of the host
+   * @returns with what the agent is to go on working; nothing where it may end
+   */
+  untilWoken(signal?: AbortSignal, session?: CallSession): Promise<readonly LateAnswer[]> {
+    return this.#hooks.untilWoken(this.#sessionOf(session), signal);
+  }
+
+  /**
+   * Waits until the async hooks of a session are gone: two seconds after the event SessionEnd, or after this call, they are
+   * ended.
+   *
+   * @param session default: that of the host
+   */
+  endSession(session?: CallSession): Promise<void> {
+    return this.#hooks.endSession(this.#sessionOf(session));
+  }
+
+  #sessionOf({ sessionId = sessionIdOf(this.host), agent }: CallSession = {}): AsyncSession {
+    return { sessionId, agent };
+  }
+
+  /**
+   * Stops answering requests on the message bus, and ends async hooks, and what was started ahead in the project's directory.
    * Safe while hooks run, and more than once.
    */
   async dispose(): Promise<void> {
     this.#hooks.stopPreparing(this.host.getWorkingDir());
-    await Promise.all([this.#eventHandler.dispose(), closeIdleConnections()]);
+    await Promise.all([
+      this.#eventHandler.dispose(),
+      this.#hooks.endAsync(),
+      closeIdleConnections(),
+      this.#hooks.endServers(),
+    ]);
   }
 }

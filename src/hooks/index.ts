@@ -35,10 +35,15 @@ export {
   validateBeforeModelInput,
   validateBeforeToolInput,
   validateBeforeToolSelectionInput,
+  validateModelErrorInput,
   validateNotificationInput,
+  validatePostCompressInput,
   validatePreCompressInput,
   validateSessionEndInput,
   validateSessionStartInput,
+  validateSubagentStartInput,
+  validateSubagentStopInput,
+  validateToolBatchEndInput,
   type EventFields,
 } from './hookValidators.js';
 export * from './types.js';

@@ -2,10 +2,11 @@
 // @ts-ignore
 import { BasePlugin, isAgentTool, version } from '@google/adk';
 // @ts-ignore
-import type { BaseTool, Context, InvocationContext, LlmRequest, LlmResponse } from '@google/adk';
+import type { Context, InvocationContext, LlmRequest, LlmResponse } from '@google/adk';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { isLookedAt } from '../core/isLookedAt.js';
+import type { EventVerdict } from '../core/eventVerdict.js';
 import { openToolCall } from '../core/coreToolHookTriggers.js';
 import { notAllowed } from '../core/coreToolScheduler.js';
 import type { ModelTurn } from '../core/modelCall.js';
@@ -24,7 +25,18 @@ import {
   toToolResult,
   uncoveredOf,
 } from './adk/translate.js';
-import { endAgent, fireForFurtherAnswer, openModelCall, orAborted, Runs } from './adk/runs.js';
+import {
+  endAgent,
+  fireForFurtherAnswer,
+  openModelCall,
+  orAborted,
+  Runs,
+  type Answer,
+  type Run,
+  type ToolEvent,
+} from './adk/runs.js';
+import { beginSubagent, endSubagent, failSubagent, tellSummary } from './adk/subagents.js';
+import { Batches, endedCalls } from './batch.js';
 import type { Maybe } from './mark.js';
 import {
   ADAPTER_OPTIONS,
@@ -42,12 +54,6 @@ export type HooksPluginOptions = AdapterOptions<
   CallSession | ((context: InvocationContext) => CallSession)
 >;
 
-interface ToolEvent {
-  readonly tool: BaseTool;
-  readonly toolArgs: Record<string, unknown>;
-  readonly toolContext: Context;
-}
-
 interface ModelEvent {
   readonly callbackContext: Context;
 }
@@ -56,13 +62,12 @@ interface RunEvent {
   readonly invocationContext: InvocationContext;
 }
 
-type Answer = Record<string, unknown> | undefined;
-
 /** Puts the hooks of a `Config` around all tools and model calls of a runner. */
 export class HooksPlugin extends BasePlugin {
   readonly #config: Config;
   readonly #options: HooksPluginOptions;
   readonly #runs = new Runs();
+  readonly #batches: Batches;
   readonly #sessions = new WeakMap<InvocationContext, CallSession>();
 
   /** @throws Error for another version of ADK; TypeError for an option that does not exist */
@@ -71,6 +76,7 @@ export class HooksPlugin extends BasePlugin {
     requireVersion('hookstack/adk', '@google/adk', version, ['2']);
     requireKnown('new HooksPlugin()', options, ADAPTER_OPTIONS);
     this.#config = config;
+    this.#batches = new Batches(config);
     this.#options = options;
   }
 
@@ -80,7 +86,8 @@ export class HooksPlugin extends BasePlugin {
     if (isLive) this.#tell('ADK asks no plugin about model calls of runLive');
   }
 
-  async beforeToolCallback({ tool, toolArgs, toolContext }: ToolEvent): Promise<Answer> {
+  async beforeToolCallback(event: ToolEvent): Promise<Answer> {
+    const { tool, toolArgs, toolContext } = event;
     const { invocationContext: context, functionCallId: callId } = toolContext;
     const run = this.#runs.of(context);
     if (run.stopReason !== undefined) return { error: run.stopReason };
@@ -88,8 +95,8 @@ export class HooksPlugin extends BasePlugin {
     if (refusal) return toToolAnswer(refusal);
     const { cwd } = this.#sessionOf(context);
     const seen = { toolName: tool.name, toolInput: toolArgs, cwd };
-    if (!isLookedAt(this.#config, seen)) return undefined;
     const options = this.#optionsOf(context, callId);
+    if (!isLookedAt(this.#config, seen)) return this.#beginAgent(event);
     const call = await openToolCall(this.#config, tool.name, { ...toolArgs }, options);
     if ('refused' in call) {
       run.stopReason ??= call.refused.stopReason;
@@ -97,12 +104,27 @@ export class HooksPlugin extends BasePlugin {
     }
     replaceArguments(toolArgs, call.input);
     run.tools.set(toolContext, call);
-    return undefined;
+    const refused = await this.#beginAgent(event);
+    if (refused) await this.#endTool(event, refused);
+    return refused;
+  }
+
+  /** @returns why an agent that is a tool must not begin, as the model reads it */
+  async #beginAgent(event: ToolEvent): Promise<Answer> {
+    if (!isAgentTool(event.tool)) return undefined;
+    const { invocationContext: context, functionCallId: callId } = event.toolContext;
+    const options = this.#optionsOf(context, callId);
+    return beginSubagent(this.#config, this.#runs.of(context), event, options);
   }
 
   /** Also called where no tool has run: then no call is open. */
   async afterToolCallback(event: ToolEvent & { result: unknown }): Promise<Answer> {
-    const { tool, toolContext, result } = event;
+    const run = this.#runs.of(event.toolContext.invocationContext);
+    const replaced = await endSubagent(run, event.toolContext, event.result);
+    return (await this.#endTool(event, replaced ?? event.result)) ?? replaced;
+  }
+
+  async #endTool({ tool, toolContext }: ToolEvent, result: unknown): Promise<Answer> {
     const { run, call } = this.#takeTool(toolContext);
     if (!call) return undefined;
     if (tool.isLongRunning && (result === null || result === undefined)) {
@@ -118,6 +140,7 @@ export class HooksPlugin extends BasePlugin {
 
   async onToolErrorCallback(event: ToolEvent & { error: Error }): Promise<Answer> {
     const { run, call } = this.#takeTool(event.toolContext);
+    await failSubagent(run, event.toolContext, event.error);
     if (!call) return undefined;
     // What no middleware has caught is the host's to tell the model.
     const ended = await call.fail(event.error).catch(() => undefined);
@@ -131,6 +154,7 @@ export class HooksPlugin extends BasePlugin {
     const { callbackContext, llmRequest } = event;
     const { invocationContext: context } = callbackContext;
     const run = this.#runs.of(context);
+    await this.#tellBatch(run, callbackContext, llmRequest);
     if (run.stopReason !== undefined) {
       const isTold = run.isStopTold;
       endAgent(run, callbackContext);
@@ -190,6 +214,25 @@ export class HooksPlugin extends BasePlugin {
     const run = this.#runs.of(context);
     const call = run.asked.get(context)?.call;
     if (call && run.open.delete(call)) await call.fail(event.error);
+  }
+
+  /** Not yet stable in the host. */
+  async afterContextCompaction(event: RunEvent & { trigger: string }): Promise<void> {
+    const { invocationContext: context, trigger } = event;
+    const telling = tellSummary(this.#config, context, trigger, this.#optionsOf(context));
+    this.#takeVerdict(this.#runs.of(context), await orAborted(context, telling));
+  }
+
+  async #tellBatch(run: Run, { invocationContext: context }: Context, request: LlmRequest) {
+    if (run.stopReason !== undefined) return;
+    const find = () => endedCalls(request.contents);
+    const ending = this.#batches.end(request, find, this.#optionsOf(context));
+    if (ending) this.#takeVerdict(run, await orAborted(context, ending));
+  }
+
+  #takeVerdict(run: Run, verdict: Maybe<EventVerdict>): void {
+    run.notes.push(...(verdict?.notes ?? []));
+    run.stopReason ??= verdict?.stopped?.reason;
   }
 
   async afterRunCallback({ invocationContext }: RunEvent): Promise<void> {

@@ -3,13 +3,13 @@ import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { isModelLookedAt } from '../core/isLookedAt.js';
 import { callModelWithHooks, finishTurn, type ModelTurn } from '../core/modelCall.js';
-import type { CallSession } from '../protocol/types.js';
+import { HookEventName, type CallSession } from '../protocol/types.js';
 import { isRecord } from '../util/records.js';
 import { requireKnown } from '../util/requireKnown.js';
 import { isToolCall, toGenerated, toGivenResponse } from './ai/answer.js';
 import { CallMemory, marked, type CallMark } from './ai/memory.js';
 import { toLookedAt } from './allowed.js';
-import { toParams, toRequest, withMessages } from './ai/request.js';
+import { endedCallsIn, toParams, toRequest, withMessages } from './ai/request.js';
 import { toChunks, toStream } from './ai/stream.js';
 import { wrapTool } from './ai/tools.js';
 import type {
@@ -24,6 +24,7 @@ import type {
   WrapGenerateOptions,
   WrapStreamOptions,
 } from './ai/types.js';
+import { afterBatch, Batches } from './batch.js';
 import {
   ADAPTER_OPTIONS,
   installedVersion,
@@ -65,6 +66,7 @@ export function aiHooks(config: Config, options: AiHooksOptions = {}): AiHooks {
   requireKnown('aiHooks()', options, ADAPTER_OPTIONS);
   const { onHooks, onApproval, session, strict = false } = options;
   const memory = new CallMemory(config);
+  const batches = new Batches(config);
   const callOptions = (signal?: AbortSignal, callId?: string): CallOptions => ({
     signal,
     callId,
@@ -74,7 +76,7 @@ export function aiHooks(config: Config, options: AiHooksOptions = {}): AiHooks {
   });
   const stopReason = ({ steps }: Steps) => reasonOf(steps.at(-1), memory);
   return {
-    middleware: modelMiddleware({ config, strict, memory, callOptions }),
+    middleware: modelMiddleware({ config, strict, memory, batches, callOptions }),
     stopReason,
     isStopped: (turn) => stopReason(turn) !== undefined,
     wrapTools<T extends Readonly<Record<string, object>>>(tools: T): T {
@@ -92,6 +94,7 @@ interface Around {
   readonly config: Config;
   readonly strict: boolean;
   readonly memory: CallMemory;
+  readonly batches: Batches;
   readonly callOptions: (signal?: AbortSignal, callId?: string) => CallOptions;
 }
 
@@ -178,6 +181,8 @@ interface Asked {
   readonly params: CallParams;
   /** The same as hooks and middleware read it. */
   readonly request: GenerateContentParameters;
+  /** The messages of the host. */
+  readonly given: CallParams['prompt'];
   /** Why it is not made: the tools whose results are sent here have stopped the agent. */
   readonly reason: string | undefined;
 }
@@ -190,22 +195,28 @@ function toAsked({ config, memory }: Around, model: AnyModel, given: CallParams)
   const params = withMessages(given, memory.notesFor(ids));
   const reason = memory.stopReason(ids);
   if (reason === undefined && params === given && !isModelLookedAt(config)) return undefined;
-  return { params, request: toRequest(model.modelId, params), reason };
+  return { params, request: toRequest(model.modelId, params), given: given.prompt, reason };
 }
 
 function callModel(
-  { config, callOptions }: Around,
-  { params, request, reason }: Asked,
+  { config, batches, callOptions }: Around,
+  { params, request, reason, given }: Asked,
   open: (params: CallParams) => Promise<AsyncIterable<GenerateContentResponse>>,
 ): AsyncGenerator<GenerateContentResponse, ModelTurn, undefined> {
-  if (reason !== undefined) return stoppedCall(request, reason);
+  if (reason !== undefined) {
+    return stoppedCall(request, { event: HookEventName.AfterTool, reason });
+  }
   const { abortSignal: own } = params;
   const send = (changed: GenerateContentParameters, aborted: AbortSignal) =>
     open({
       ...toParams(changed, request, params),
       abortSignal: modelSignal(config, own, aborted),
     });
-  return callModelWithHooks(config, toLookedAt(request), send, callOptions(own));
+  const options = callOptions(own);
+  const call = (asked: GenerateContentParameters) =>
+    callModelWithHooks(config, toLookedAt(asked), send, options);
+  const ending = batches.end(given.at(-1), () => endedCallsIn(given), options);
+  return ending ? afterBatch(ending, request, call) : call(request);
 }
 
 /** The model says for sure which version calls it: several may be installed. */

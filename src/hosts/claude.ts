@@ -77,16 +77,18 @@ function makeHook(config: Config, options: ClaudeHooksOptions): ClaudeHook {
   const calls = new ToolCalls(config);
   const isAround = config.registrations('tool').length > 0;
   return async (input, _toolUseId, { signal }) => {
-    if (!isAround && !config.getEnableHooks()) return {};
-    const received = readEvent(config, input);
+    if (!isAround && !config.getHookSystem()) return {};
+    const received = readEvent(config, calls, input);
     if ('refused' in received) return received.refused;
     if (!('event' in received)) return received;
     const session = sessionOf(received);
     const { event, payload } = received;
-    if (!isAround && skipIdle(config, event, payload, session?.cwd)) return {};
+    const isSettled = calls.refusalOf(received) !== undefined;
+    if (!isAround && !isSettled && skipIdle(config, event, payload, session?.cwd)) return {};
     const verdict = await withDeadline(signal, (ended) =>
       decide(config, calls, received, { onHooks, onApproval, session, signal: ended }),
     );
+    calls.note(received, verdict);
     if (verdict.kind === 'stop') onStop?.(verdict.reason ?? '');
     const { json, lost } = reply(received, verdict);
     const { theirEvent } = received;
@@ -99,6 +101,7 @@ function makeHook(config: Config, options: ClaudeHooksOptions): ClaudeHook {
 /** What cannot be read is refused where that prevents something: a hook that throws would let it pass. */
 function readEvent(
   config: Config,
+  calls: ToolCalls,
   input: object,
 ): Received | ClaudeAnswer | { readonly refused: Promise<ClaudeAnswer> } {
   try {
@@ -108,6 +111,7 @@ function readEvent(
     const { hook_event_name: event } = input as { hook_event_name?: unknown };
     const { unread } = error instanceof UnreadableEvent ? error : {};
     config.getDebugLogger().warn(`hookstack/claude: ${reason}`);
+    if (unread) calls.note(unread, { kind: 'block', reason });
     if (unread && events[unread.event].withhold) {
       const refused = refuse(config, unread, reason);
       return { refused: refused.then((verdict) => reply(unread, verdict).json) };

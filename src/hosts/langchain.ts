@@ -29,7 +29,8 @@ import {
   type Given,
   type Ran,
 } from './langchain/toolCall.js';
-import type { Either } from './mark.js';
+import { Moments } from './langchain/moments.js';
+import type { Either, Maybe } from './mark.js';
 import {
   ADAPTER_OPTIONS,
   installedVersion,
@@ -62,6 +63,7 @@ export function hooksMiddleware(
   requireVersion('hookstack/langchain', 'langchain', installedVersion('langchain'), ['1.5+']);
   requireKnown('hooksMiddleware()', options, ADAPTER_OPTIONS);
   const optionsOf = callOptions(options);
+  const moments = new Moments(config);
 
   /** A tool call with its hooks. */
   async function wrapToolCall(
@@ -95,8 +97,14 @@ export function hooksMiddleware(
     const stopped = stopOf(request.state.messages);
     if (stopped !== undefined) return addMark(new AIMessage(stopped), { stopped });
     tellOfTools(config, request.tools, options.strict);
+    const calling = optionsOf(request.runtime);
+    const told = await moments.tell(request.messages as Message[], calling);
+    if (told.stopped) {
+      const { reason, hooks } = told.stopped;
+      return addMark(new AIMessage(reason), { stopped: reason, ...(hooks && { hooks }) });
+    }
     const { notes = [] } = readMark(lastAnswer(request.state.messages));
-    const asked = toModelRequest(request, notes);
+    const asked = toModelRequest(request, [...notes, ...told.notes]);
     let given: { whole: unknown; message: Message } | undefined;
     const open = async (sent: GenerateContentParameters) => {
       const wanted = applyRequest(request, asked, sent);
@@ -107,12 +115,11 @@ export function hooksMiddleware(
       given = { whole, message: messageOf(whole) };
       return only(toModelResponse(given.message));
     };
-    const calling = optionsOf(request.runtime);
     const turn = await finishTurn(callModelWithHooks(config, toLookedAt(asked), open, calling));
     if (asked.model !== turn.request.model) tellOfModel(config, turn.request.model);
     const allowed = namesLeft(asked, turn.request)?.filter((name) => isTool(request, name));
     const isFree = !allowed && callsTools(given) && mayRestrict(config);
-    return toAnswer(turn, given, isFree ? 'all' : allowed) as AIMessage;
+    return withSummary(toAnswer(turn, given, isFree ? 'all' : allowed) as AIMessage, told.summary);
   }
 
   return createMiddleware({ name: 'hookstack', wrapToolCall, wrapModelCall });
@@ -134,6 +141,12 @@ function callOptions({ onHooks, onApproval, session }: HooksMiddlewareOptions) {
     const signal: AbortSignal | undefined = runtime.signal;
     return { signal, onHooks, onApproval, callId, session: sessionOf(runtime) };
   };
+}
+
+/** An answer that is more than a message carries nothing: hooks are told once more. */
+function withSummary(answer: AIMessage, summary: Maybe<string>): AIMessage {
+  const isLeft = summary === undefined || !AIMessage.isInstance(answer);
+  return isLeft ? answer : addMark(answer, { ...readMark(answer), summary });
 }
 
 function isTool({ tools = [] }: ModelRequest, wanted: string): boolean {

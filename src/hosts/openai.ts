@@ -111,7 +111,7 @@ class HookedAgents {
     // Tools may be added later.
     copy.getAllTools = async (...given) => (await getAllTools(...given)).map((tool) => hook(tool));
     const asTool = copy.asTool.bind(copy);
-    copy.asTool = (wanted) => coverAgent(asTool(wanted));
+    copy.asTool = (wanted) => coverAgent(asTool(wanted), agent.name, this.config, options);
     // A copy that the host makes of the copy would lose the functions above.
     copy.clone = (changes) => this.hook(agent.clone(changes));
   }

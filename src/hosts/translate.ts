@@ -6,9 +6,9 @@ import type {
   GenerateContentResponse,
   Part,
 } from '@google/genai';
+import type { Decision } from '../context.js';
 import type { ModelTurn } from '../core/modelCall.js';
 import { createResponse, emptyResponse } from '../protocol/response.js';
-import { HookEventName } from '../protocol/types.js';
 import { isRecord } from '../util/records.js';
 
 /*
@@ -158,16 +158,16 @@ export async function* only<T>(value: T | Promise<T>): AsyncGenerator<T> {
   yield await value;
 }
 
-/** How a model call ends that is not made, because a tool before it stopped the agent. */
+/** How a model call ends that is not made, because hooks of the tools before it stopped the agent. */
 // oxlint-disable-next-line require-yield -- what is not asked shows nothing
 export async function* stoppedCall(
   request: GenerateContentParameters,
-  reason: string,
+  { event, reason, hooks }: Decision,
 ): AsyncGenerator<GenerateContentResponse, ModelTurn, undefined> {
   return {
     request,
     response: emptyResponse(),
-    verdict: { kind: 'stop', event: HookEventName.AfterTool, reason },
+    verdict: { kind: 'stop', event, reason, ...(hooks && { hooks }) },
     blocked: true,
     synthetic: false,
     suppressDisplay: false,

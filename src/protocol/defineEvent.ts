@@ -50,10 +50,16 @@ export interface EventRow<Table, Facts, Answers, Payload, Input> {
   readonly subjects?: readonly string[];
   /** Whether a block prevents the operation. Elsewhere, as by default, it is reported and has no such effect. */
   readonly canBlock?: boolean;
+  /** Whether the model reads the reason of a block that prevents nothing. */
+  readonly tellsBlock?: boolean;
+  /** Whether nobody has to wait for its hooks, so that they may be `async`. Default false. */
+  readonly canBeAsync?: boolean;
   /** Whether hooks may have a person asked. */
   readonly canAsk?: boolean;
-  /** Where there is something to withhold once a guard has failed: how a text takes its place. */
+  /** Where there is something to withhold once a guard has failed: how a text takes its place, or the agent is stopped. */
   readonly withhold?: (text: string) => HookOutput;
+  /** What that is, for messages. Default: its result is withheld. */
+  readonly withheldAs?: string;
   /**
    * What the payload is after an output; the same one where that changes nothing. There where the operation goes on with
    * it, so that guards have to see it.

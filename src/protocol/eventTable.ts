@@ -1,7 +1,7 @@
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
 import { optional } from 'superstruct';
 import type { ToolResult } from '../tools/tools.js';
-import { anyObject, count, flag, oneOf, text } from '../util/checks.js';
+import { anyObject, count, flag, oneOf, positiveCount, text } from '../util/checks.js';
 import { isRecord, mergeModelData } from '../util/records.js';
 import { defineEvent, type EventFieldTable } from './defineEvent.js';
 import type { HookDecision, HookOutput } from './hookAnswer.js';
@@ -23,6 +23,7 @@ import {
 } from './hookOutput.js';
 import { defaultHookTranslator, type LLMRequest, type LLMResponse } from './hookTranslator.js';
 import { llmRequest, llmResponse, sdkRequest, sdkResponse } from './modelChecks.js';
+import { modelFault } from './modelFault.js';
 import {
   NotificationType,
   PreCompressTrigger,
@@ -30,6 +31,7 @@ import {
   SessionStartSource,
   type HookEventName,
 } from './names.js';
+import { batchedCalls } from './toolBatch.js';
 
 const toolFields = {
   tool_name: [text, 'The tool.'],
@@ -46,6 +48,22 @@ const modelFields = {
       fromHook: asModelRequest,
       reads: { shape: llmRequest, always: ['model', 'messages'] },
     },
+  ],
+} satisfies EventFieldTable;
+
+/** Of a sub-agent that begins or ends, whoever tells it. */
+const agentFields = {
+  agent_id: [text, 'Which sub-agent it is.'],
+  agent_type: [text, 'Its kind, which matchers are tested against.'],
+} satisfies EventFieldTable;
+
+const answerOfAgent = {
+  prompt_response: [text, 'What the model answered.'],
+  /** True when this turn was asked for by a hook of the event that blocked the one before. */
+  stop_hook_active: [
+    optional(flag),
+    'Whether a hook has sent the agent back to work already.',
+    { otherwise: () => false },
   ],
 } satisfies EventFieldTable;
 
@@ -104,8 +122,10 @@ export const eventTable = {
       tool_response:
         'What takes the place of the result: a text, or an object with "llmContent", "returnDisplay" or both, of which what is given counts.',
     },
+    canBeAsync: true,
     matchOn: 'toolName',
     momentOf: ({ toolResponse }) => (isFailure(toolResponse) ? 'failed' : undefined),
+    tellsBlock: true,
     withhold: (reason) => ({ foreign: { toolOutput: textInPlace(reason, true) } }),
     chain: (input, output) => {
       const { toolOutput } = withResponseInPlace(output).foreign ?? {};
@@ -162,6 +182,7 @@ export const eventTable = {
     answers: {
       llm_response: `Its texts replace those of the answer; tool calls stay. ${NEW_ANSWER}`,
     },
+    canBeAsync: true,
     withhold: (reason) => ({
       hookSpecificOutput: { llm_response: { candidates: [], text: reason } },
     }),
@@ -183,26 +204,17 @@ export const eventTable = {
     answers: context,
     canBlock: true,
     canAsk: true,
-    chain: (input, output) => {
-      const added = output.hookSpecificOutput?.['additionalContext'];
-      if (typeof added !== 'string' || added === '') return input;
-      return { ...input, prompt: `${input.prompt}\n\n${added}` };
-    },
+    chain: withContextInPrompt,
   }),
 
   AfterAgent: defineEvent({
     summary: 'When the model has given its final answer.',
     fields: {
       prompt: [text, 'What the user asked.'],
-      prompt_response: [text, 'What the model answered.'],
-      /** True when this turn was asked for by an AfterAgent hook that blocked the one before. */
-      stop_hook_active: [
-        optional(flag),
-        'Whether a hook has sent the agent back to work already.',
-        { otherwise: () => false },
-      ],
+      ...answerOfAgent,
     },
     answers: context,
+    canBeAsync: true,
     canBlock: true,
   }),
 
@@ -210,6 +222,7 @@ export const eventTable = {
     summary: 'When a session begins.',
     fields: { source: [oneOf(...Object.values(SessionStartSource)), 'Why the session began.'] },
     answers: context,
+    canBeAsync: true,
     dialectsMatchOn: 'source',
     subjects: Object.values(SessionStartSource),
   }),
@@ -218,6 +231,7 @@ export const eventTable = {
     summary: 'When a session ends, also after a failure.',
     fields: { reason: [oneOf(...Object.values(SessionEndReason)), 'Why the session ended.'] },
     answers: {},
+    canBeAsync: true,
     dialectsMatchOn: 'reason',
     subjects: Object.values(SessionEndReason),
   }),
@@ -226,6 +240,7 @@ export const eventTable = {
     summary: 'Before the older part of a long history is summed up by the model.',
     fields: { trigger: [oneOf(...Object.values(PreCompressTrigger)), 'What caused it.'] },
     answers: context,
+    canBeAsync: true,
     dialectsMatchOn: 'trigger',
     subjects: Object.values(PreCompressTrigger),
   }),
@@ -238,10 +253,99 @@ export const eventTable = {
       details: [optional(anyObject), 'More of it, by type.', { otherwise: () => ({}) }],
     },
     answers: {},
+    canBeAsync: true,
     dialectsMatchOn: 'notificationType',
     subjects: Object.values(NotificationType),
   }),
+
+  SubagentStart: defineEvent({
+    summary: 'Before a sub-agent begins to work.',
+    fields: { ...agentFields, prompt: [text, 'What the sub-agent is asked.'] },
+    answers: context,
+    matchOn: 'agentType',
+    canBlock: true,
+    canAsk: true,
+    chain: withContextInPrompt,
+  }),
+
+  SubagentStop: defineEvent({
+    summary: 'When a sub-agent has given its final answer.',
+    fields: { ...agentFields, prompt: [text, 'What the sub-agent was asked.'], ...answerOfAgent },
+    answers: context,
+    matchOn: 'agentType',
+    canBlock: true,
+    canBeAsync: true,
+  }),
+
+  PostCompress: defineEvent({
+    summary: 'After the older part of a long history was summed up.',
+    fields: {
+      trigger: [oneOf(...Object.values(PreCompressTrigger)), 'What caused it.'],
+      summary: [
+        optional(text),
+        'What the model reads in place of it; "" where the host does not know.',
+        { otherwise: () => '' },
+      ],
+    },
+    answers: context,
+    dialectsMatchOn: 'trigger',
+    canBeAsync: true,
+    subjects: Object.values(PreCompressTrigger),
+    withhold: stopFor,
+    withheldAs: 'the agent is stopped',
+  }),
+
+  ModelError: defineEvent({
+    summary: 'When a model call has failed: is it to be made again?',
+    fields: {
+      ...modelFields,
+      error: [modelFault, 'What went wrong: "message", and "status" and "code" where known.'],
+      attempt: [
+        positiveCount,
+        'How often the call has failed, this time included.',
+        { otherwise: () => 1 },
+      ],
+    },
+    answers: {
+      retry: 'Whether the call is made again; false of any hook counts.',
+      retryAfterMs: 'Milliseconds before that, at most 60,000.',
+    },
+    withhold: () => ({ hookSpecificOutput: { retry: false } }),
+    withheldAs: 'the call is not made again',
+  }),
+
+  ToolBatchEnd: defineEvent({
+    summary:
+      'When all tool calls of one answer have come to their end, before the next model call.',
+    fields: {
+      tool_calls: [
+        batchedCalls,
+        'Each with "tool_name", "tool_input", "tool_response", and "call_id" where known; also blocked ones.',
+        { otherwise: () => [] },
+      ],
+    },
+    answers: context,
+    canBeAsync: true,
+    tellsBlock: true,
+    withhold: stopFor,
+    withheldAs: 'the agent is stopped',
+  }),
 } satisfies Readonly<Record<HookEventName, object>>;
+
+/** Where nothing can be withheld, the agent does not go on. */
+function stopFor(reason: string): HookOutput {
+  return { continue: false, stopReason: reason };
+}
+
+/** What the agent will read with its prompt. */
+function withContextInPrompt<Input extends { readonly prompt: string }>(
+  input: Input,
+  output: HookOutput,
+): Input {
+  const added = output.hookSpecificOutput?.['additionalContext'];
+  if (typeof added !== 'string' || added === '') return input;
+  return { ...input, prompt: `${input.prompt}\n\n${added}` };
+}
 
 /** What hooks may only read is not taken over from their answers; here it is what they are to read. */
 function asModelRequest(request: LLMRequest): GenerateContentParameters {

@@ -126,6 +126,16 @@ export function callFactsOf<E extends HookEventName>(event: E, payload: HookPayl
   return events[event].facts ? payload : {};
 }
 
+/** Whether the reason of a block is read by somebody: it prevents something, or the model reads it. */
+export function isBlockRead(event: HookEventName, output: HookOutput = {}): boolean {
+  return canPrevent(event, output) || events[event].tellsBlock === true;
+}
+
+/** Whether an event is about the call of a tool, so that matchers and conditions are for tools. */
+export function isOfTool(event: HookEventName): boolean {
+  return events[event].matchOn === 'toolName';
+}
+
 /** Whether a block prevents the operation: by the event, or as the agent means it for which the hook was written. */
 export function canPrevent(event: HookEventName, { foreign }: HookOutput): boolean {
   return events[event].canBlock || foreign?.prevents === true;
@@ -134,6 +144,15 @@ export function canPrevent(event: HookEventName, { foreign }: HookOutput): boole
 /** Whether a hook is a guard whose failure blocks, or withholds what it was to see, where the event has either. */
 export function failsClosed({ onFailure }: OnFailure, event: HookEventName): boolean {
   return onFailure === 'deny' && (events[event].canBlock || 'withhold' in events[event]);
+}
+
+/** Whether nobody waits for a hook of this event. What a guard says has to be waited for. */
+export function isAsync(
+  hook: Pick<CommandHookConfig, 'async' | 'asyncRewake' | 'onFailure'>,
+  event: HookEventName,
+): boolean {
+  const isMeant = hook.async === true || hook.asyncRewake === true;
+  return isMeant && events[event].canBeAsync === true && hook.onFailure !== 'deny';
 }
 
 /** Whether a hook has conditions, so that it may not run for a call whose tool it matches. */

@@ -3,6 +3,7 @@ import type { Infer } from 'superstruct';
 import type { ToolResult } from '../tools/tools.js';
 import {
   anyObject,
+  count,
   expecting,
   flag,
   list,
@@ -109,6 +110,10 @@ const specificChecks = {
   toolConfig,
   /** What takes the place of the tool's result. */
   tool_response: toolResponse,
+  /** Whether a model call that has failed is made again; false of any hook counts. */
+  retry: flag,
+  /** Milliseconds before it is made again. */
+  retryAfterMs: count,
 };
 
 export type SpecificAnswer = {

@@ -1,12 +1,16 @@
+import type { McpServer } from './mcpServer.js';
 import type { DialectName, HookEventName, HookScope, Moment } from './names.js';
+
+/** What a hook is. */
+export type HookKind = 'command' | 'rule' | 'remote' | 'mcp_tool' | 'prompt' | 'plugin';
 
 /** One hook as it is written in settings.json. */
 export interface CommandHookConfig {
   /**
-   * `command`; `rule`, which starts nothing; `remote`, which asks a server; or `plugin`, which the registry accepts and the
-   * runner refuses.
+   * `command`; `rule`, which starts nothing; `remote`, which asks a server; `mcp_tool`, which calls a tool of an MCP server;
+   * `prompt`, which asks a model; or `plugin`, which the registry accepts and the runner refuses.
    */
-  readonly type: 'command' | 'rule' | 'remote' | 'plugin';
+  readonly type: HookKind;
   /** The shell command; beside `args` the program. Required for `type: "command"`, and `''` for others. */
   readonly command: string;
   /**
@@ -60,6 +64,13 @@ export interface CommandHookConfig {
    */
   readonly persistent?: boolean | PersistentOptions;
   /**
+   * Start the command and wait for nothing, at events after which nobody needs its answer. It can decide nothing; what it
+   * says late is read by the model at its next call, once. It ends with the session. A guard cannot say it.
+   */
+  readonly async?: boolean;
+  /** The same; and where it exits with code 2, or blocks, an agent that has finished is sent back to work with the reason. */
+  readonly asyncRewake?: boolean;
+  /**
    * Of `type: "remote"`: the server that is asked, `https://HOST/PATH` or `nats://HOST:PORT/TEAM/AGENT`. It gets what a
    * command reads on stdin, and answers what one prints.
    */
@@ -75,6 +86,21 @@ export interface CommandHookConfig {
   readonly keyFile?: string;
   /** Of `type: "remote"` with `https://`: additional headers of the request. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Of `type: "mcp_tool"`: the server, by its name in `mcpServers` of the same file. */
+  readonly server?: string;
+  /** Of `type: "mcp_tool"`: the tool that is called, whose text is read as what a command prints. */
+  readonly tool?: string;
+  /**
+   * Of `type: "mcp_tool"`: the tool's arguments. In texts, `${tool_input.file_path}` is that field of what the hook reads.
+   * Default: none.
+   */
+  readonly input?: Readonly<Record<string, unknown>>;
+  /** Of `type: "mcp_tool"`: the server itself. `loadSettings` puts it here; hooks in code say it. */
+  readonly mcpServer?: McpServer;
+  /** Of `type: "prompt"`: what the model is to judge; `$ARGUMENTS` is what the hook reads, else that follows it. */
+  readonly prompt?: string;
+  /** Of `type: "prompt"`: the model. Default: that of the host, or of `promptModel`. */
+  readonly model?: string;
   /** The dialect of the hook's group. Set by the registry; in settings, the group says it. */
   readonly dialect?: DialectName;
   /** The only moment at which the hook runs, where its agent has an event of its own for that. Set by the registry. */
@@ -137,7 +163,9 @@ export interface HookDefinition {
 /** A hook as a host writes it in code: what starts no command has none. */
 export type WrittenHook =
   | CommandHookConfig
-  | (Omit<CommandHookConfig, 'type' | 'command'> & { readonly type: 'rule' | 'remote' });
+  | (Omit<CommandHookConfig, 'type' | 'command'> & {
+      readonly type: 'rule' | 'remote' | 'mcp_tool' | 'prompt';
+    });
 
 /** Hook groups by event, as a host writes them in code. */
 export type WrittenHooks = {

@@ -84,6 +84,8 @@ export interface HookExecutionPlan {
   readonly eventName: HookEventName;
   readonly hookConfigs: readonly CommandHookConfig[];
   readonly sequential: boolean;
+  /** Those that are started and not waited for. */
+  readonly background?: readonly CommandHookConfig[];
   /** Whether all of them have conditions, so that none may run for a call. */
   readonly isConditional?: boolean;
 }

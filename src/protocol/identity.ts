@@ -6,7 +6,7 @@ import { ConfigSource, HOOK_SCOPES, type CommandHookConfig, type HookScope } fro
 export function hookIdentity(
   hook: Pick<
     CommandHookConfig,
-    'name' | 'command' | 'args' | 'type' | 'url' | 'when' | 'groupWhen'
+    'name' | 'command' | 'args' | 'type' | 'url' | 'when' | 'groupWhen' | AskedKey
   >,
 ): string {
   return hook.name || commandLine(hook) || patternsOf(hook) || hook.type;
@@ -21,11 +21,21 @@ function patternsOf({
 }
 
 /** A command for people: as it was written, or a program with its arguments, as one would type them; or what is asked. */
-export function commandLine({ command, args, url }: Written): string {
-  return args ? [command, ...args].map(quoteOddWord).join(' ') : command || withoutSecrets(url);
+export function commandLine({ command, args, url, server, tool, prompt }: Written): string {
+  if (args) return [command, ...args].map(quoteOddWord).join(' ');
+  // The name by which models and permission rules know a tool of a server.
+  const asked =
+    tool === undefined ? prompt?.trim().replaceAll(/\s+/gu, ' ') : `mcp__${server}__${tool}`;
+  return command || (asked ?? withoutSecrets(url));
 }
 
-type Written = Pick<CommandHookConfig, 'command' | 'args' | 'url'>;
+/** Whether a server or a model answers the hook, so that no process is started for its event. */
+export function isAsked({ type }: Pick<CommandHookConfig, 'type'>): boolean {
+  return type === 'remote' || type === 'mcp_tool' || type === 'prompt';
+}
+
+type AskedKey = 'server' | 'tool' | 'prompt';
+type Written = Pick<CommandHookConfig, 'command' | 'args' | 'url' | AskedKey>;
 
 /** A password or a token has no place in an address, and is not shown where it stands there all the same. */
 function withoutSecrets(url = ''): string {
@@ -42,7 +52,10 @@ function quoteOddWord(word: string): string {
 
 /** The same for a message: a long command must not hide what the message says. */
 export function shortIdentity(
-  hook: Pick<CommandHookConfig, 'name' | 'command' | 'type' | 'url' | 'when' | 'groupWhen'>,
+  hook: Pick<
+    CommandHookConfig,
+    'name' | 'command' | 'type' | 'url' | 'when' | 'groupWhen' | AskedKey
+  >,
 ): string {
   const identity = hookIdentity(hook);
   return identity.length > MAX_SHOWN ? `${identity.slice(0, MAX_SHOWN)}…` : identity;

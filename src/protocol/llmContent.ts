@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import type { Content, GenerateContentParameters, Part, PartListUnion } from '@google/genai';
+import type { LateAnswer } from './lateAnswer.js';
 import { toContents } from './messages.js';
 import type { ToolResult } from '../tools/tools.js';
 
@@ -31,6 +32,18 @@ let fence: string | undefined;
 export function asHookContext(text: string): string {
   fence ??= `hook_context-${randomBytes(6).toString('hex')}`;
   return `<${fence}>\n${text}\n</${fence}>`;
+}
+
+/** What the model is to read of what a hook said late, in its words. */
+export function textsOf({ context, reason, systemMessage }: LateAnswer): readonly string[] {
+  const note = systemMessage && asSystemNote(systemMessage);
+  return [context, reason, note].filter((text): text is string => Boolean(text));
+}
+
+/** The same as our model reads all that hooks say: fenced. */
+export function notesOf({ context, reason, systemMessage }: LateAnswer): readonly string[] {
+  const fenced = [context, reason].filter(Boolean).map((text) => asHookContext(String(text)));
+  return [...fenced, ...(systemMessage ? [asSystemNote(systemMessage)] : [])];
 }
 
 /**

@@ -11,6 +11,11 @@ export enum HookEventName {
   SessionEnd = 'SessionEnd',
   PreCompress = 'PreCompress',
   Notification = 'Notification',
+  SubagentStart = 'SubagentStart',
+  SubagentStop = 'SubagentStop',
+  PostCompress = 'PostCompress',
+  ModelError = 'ModelError',
+  ToolBatchEnd = 'ToolBatchEnd',
 }
 
 /**

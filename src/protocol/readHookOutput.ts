@@ -9,7 +9,7 @@ import {
   MAX_ANSWER_NESTING,
   TOO_DEEP,
 } from '../util/records.js';
-import { sanitizeText } from './sanitizeText.js';
+import { sanitizeText, type TextBound } from './sanitizeText.js';
 
 /** What a script printed, as far as it could be understood. */
 export interface ReadOutput {
@@ -25,24 +25,25 @@ export interface ReadOutput {
  * Reads the stdout of a hook that exited with code 0: a JSON object, a JSON string that contains one, or plain
  * text, which becomes a message to the model. Unknown or mistyped fields are ignored and reported.
  *
- * @param theirNames what messages call fields: path → path, as the author of the hook wrote it
+ * @param names what messages call fields: path → path, as the author of the hook wrote it
+ * @param bound how long a text may be. Default: 10,000 characters
  */
-export function readHookOutput(stdout: string, theirNames: Names = {}): ReadOutput {
+export function readHookOutput(stdout: string, names: Names = {}, bound?: TextBound): ReadOutput {
   const printed = stdout.trim();
   if (printed === '') return { problems: [] };
   const parsed = parseAnswer(printed);
-  if (!parsed) return readPlainText(printed);
+  if (!parsed) return readPlainText(printed, bound);
   const mayBeDeep = printed.length > 2 * MAX_ANSWER_NESTING;
-  const report: Readings = { problems: [], misread: [], names: theirNames, mayBeDeep };
+  const report: Readings = { problems: [], misread: [], names, mayBeDeep, bound };
   const output: HookOutput = readShape(parsed, ANSWER, '', report);
   const { problems, misread } = report;
   const [first] = misread;
   return { output, problems: [...problems, ...misread], ...(first && { unreadable: first }) };
 }
 
-function readPlainText(printed: string): ReadOutput {
+function readPlainText(printed: string, bound: TextBound | undefined): ReadOutput {
   return {
-    output: convertPlainTextToHookOutput(printed, 0),
+    output: convertPlainTextToHookOutput(printed, 0, bound),
     problems: describeNoise(printed),
     unreadable: 'printed something other than a JSON object',
   };
@@ -52,8 +53,12 @@ function readPlainText(printed: string): ReadOutput {
  * What plain text means, by exit code: a message to the model (0), the reason of a block (2), a warning
  * (anything else).
  */
-export function convertPlainTextToHookOutput(plain: string, exitCode: number): HookOutput {
-  const clean = sanitizeText(plain.trim());
+export function convertPlainTextToHookOutput(
+  plain: string,
+  exitCode: number,
+  bound?: TextBound,
+): HookOutput {
+  const clean = sanitizeText(plain.trim(), bound);
   if (exitCode === 0) return { decision: 'allow', systemMessage: clean };
   if (exitCode === 2) return { decision: 'deny', reason: clean || DEFAULT_BLOCK_REASON };
   return { decision: 'allow', systemMessage: `Warning: ${clean}` };
@@ -127,6 +132,7 @@ interface Readings {
   readonly names: Names;
   /** Each level takes two characters, so that most answers are too short to be nested too deeply. */
   readonly mayBeDeep: boolean;
+  readonly bound: TextBound | undefined;
 }
 
 function readShape(
@@ -143,8 +149,8 @@ function readShape(
     const isPlain = typeof field !== 'object' && check?.is(field);
     const read = isPlain ? field : readField(key, field, check, at, report);
     if (read !== undefined) {
-      fields[key] =
-        check && typeof read === 'string' && SPOKEN.has(key) ? sanitizeText(read) : read;
+      const isSpoken = check && typeof read === 'string' && SPOKEN.has(key);
+      fields[key] = isSpoken ? sanitizeText(read, report.bound) : read;
     }
   }
   return fields;

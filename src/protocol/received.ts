@@ -9,6 +9,12 @@ export interface ReceivedIdentity {
   readonly callId?: string;
   /** Which of several agents it was: its kind, else its id. */
   readonly agent?: string;
+  /** Inside of a sub-agent: which one it is. */
+  readonly agentId?: string;
+  /** Inside of a sub-agent: its kind. */
+  readonly agentType?: string;
+  /** Inside of a sub-agent with a session of its own: the one that started it. */
+  readonly parentSessionId?: string;
 }
 
 /** What another agent tells its hooks, in our words. */

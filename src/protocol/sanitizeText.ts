@@ -1,6 +1,14 @@
 /** Length to which a text of a hook is cut, in characters. */
 export const MAX_HOOK_TEXT = 10_000;
 
+/** How long a text of a hook may be, and what becomes of a longer one. */
+export interface TextBound {
+  /** Characters. */
+  readonly max: number;
+  /** Gives what takes the place of a longer text. Without it, and where it gives nothing, the text is cut. */
+  readonly shorten?: (text: string) => string | undefined;
+}
+
 /** Control characters other than newline and tab, and those that change the direction of the text around them. */
 const CONTROL =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
@@ -24,15 +32,15 @@ const NOT_BLANK = /[^\s\p{Cf}]/gu;
  * and tab are removed, those of the direction of text too, terminal escape sequences as a whole, and the marks by
  * which a model knows the hook system's own notes; what is longer than 10,000 characters is cut with a visible mark.
  *
- * @param limit another length, for a text that is more than a note
+ * @param bound another length, for a text that is more than a note; or another bound, as settings have it
  */
-export function sanitizeText(text: string, limit = MAX_HOOK_TEXT): string {
+export function sanitizeText(text: string, bound: number | TextBound = MAX_HOOK_TEXT): string {
   const unmarked = replaceMarks(removeControls(text), () => '');
   // What is left of a text may be a mark again.
-  return cutText(
-    replaceMarks(unmarked, (mark) => `\\${mark}`),
-    limit,
-  );
+  const clean = replaceMarks(unmarked, (mark) => `\\${mark}`);
+  if (typeof bound === 'number') return cutText(clean, bound);
+  const isLong = clean.length > bound.max;
+  return (isLong && bound.shorten?.(clean)) || cutText(clean, bound.max);
 }
 
 /** A text that is at most so long, or else has a visible mark in place of the rest. */

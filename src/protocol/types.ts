@@ -5,7 +5,11 @@ import type { HookEventName } from './names.js';
 
 export * from './names.js';
 export type * from './hookConfig.js';
+export type * from './mcpServer.js';
+export type * from './modelQuestion.js';
 export type { CallSession, HookInput } from './hookInput.js';
+export type { ModelFault } from './modelFault.js';
+export type { BatchedCall } from './toolBatch.js';
 export type { ForeignEffects, HookDecision, HookOutput, ToolOutput } from './hookAnswer.js';
 export type { HookExecutionPlan, HookExecutionResult, ProcessAge } from './hookOutput.js';
 
@@ -49,6 +53,11 @@ interface EventInputs {
   SessionEnd: SessionEndInput;
   PreCompress: PreCompressInput;
   Notification: NotificationInput;
+  SubagentStart: SubagentStartInput;
+  SubagentStop: SubagentStopInput;
+  PostCompress: PostCompressInput;
+  ModelError: ModelErrorInput;
+  ToolBatchEnd: ToolBatchEndInput;
 }
 
 type Input<E extends keyof Rows> = ReadOf<Rows[E]['fields']>;
@@ -64,3 +73,8 @@ export interface SessionStartInput extends Input<'SessionStart'> {}
 export interface SessionEndInput extends Input<'SessionEnd'> {}
 export interface PreCompressInput extends Input<'PreCompress'> {}
 export interface NotificationInput extends Input<'Notification'> {}
+export interface SubagentStartInput extends Input<'SubagentStart'> {}
+export interface SubagentStopInput extends Input<'SubagentStop'> {}
+export interface PostCompressInput extends Input<'PostCompress'> {}
+export interface ModelErrorInput extends Input<'ModelError'> {}
+export interface ToolBatchEndInput extends Input<'ToolBatchEnd'> {}

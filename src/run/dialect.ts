@@ -25,7 +25,8 @@ export async function dialect(run: HookRun, next: () => Promise<void>): Promise<
   run.stdin = clash ?? writeInput(() => theirInput(spoken, event, hook.moment, input, facts));
   await next();
   const said = run.said ?? run.outcome;
-  if (said) run.said = fromDialectAnswer(spoken, run, said);
+  // A model is asked in our own words.
+  if (said && hook.type !== 'prompt') run.said = fromDialectAnswer(spoken, run, said);
 }
 
 /**
@@ -102,7 +103,8 @@ function readSaid(spoken: Dialect, run: HookRun, said: RawAnswer, parsed: Fields
   const effects = {
     droppedArguments,
     toolOutput: answer.toolOutput && replacementOf(spoken, input, read, answer.toolOutput),
-    contextOfResult: asText(answer.contextOfResult) && sanitizeText(String(answer.contextOfResult)),
+    contextOfResult:
+      asText(answer.contextOfResult) && sanitizeText(String(answer.contextOfResult), run.textBound),
     prevents: answer.prevents,
   };
   return {

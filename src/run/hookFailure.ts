@@ -1,6 +1,6 @@
 import type { DebugLogger } from '../util/debugLogger.js';
 import type { CommandOutcome } from '../process/command/outcome.js';
-import { events, failsClosed, withWithheld } from '../protocol/events.js';
+import { events, failsClosed, isBlockRead, withWithheld } from '../protocol/events.js';
 import { explainStderr, outlineStderr } from './explainStderr.js';
 import { maskSecrets, type HookEnvironmentPolicy } from './hookEnvironment.js';
 import { hasFailed, isBlocking } from '../protocol/hookOutput.js';
@@ -8,7 +8,7 @@ import { hookIdentity, shortIdentity } from '../protocol/identity.js';
 import { parseAnswer } from '../protocol/readHookOutput.js';
 import { removeControls, sanitizeText } from '../protocol/sanitizeText.js';
 import {
-  HookEventName,
+  type HookEventName,
   type CommandHookConfig,
   type HookExecutionResult,
   type HookOutput,
@@ -36,6 +36,10 @@ export interface HookFailure {
   /** What its author can do, where that is known without its stderr. */
   readonly advice?: string;
 }
+
+/** Why a hook of the type `prompt` is refused where it is to be a guard. */
+export const NO_GUARD =
+  'a model\'s judgement is no guard, as what it reads may talk it into anything: remove "onFailure": "deny", or use a command or a rule';
 
 /**
  * What went wrong with a command, if anything did. A block by exit code 2 is what it was started for.
@@ -109,10 +113,10 @@ export function denyForFailure(
   stderr = '',
 ): HookOutput {
   const name = shortIdentity(hook);
-  if (events[event].withhold) {
-    const withheld = sanitizeText(
-      `What was given here is withheld: the hook "${name}" must not be bypassed, and it ${what}`,
-    );
+  const { withhold, withheldAs } = events[event];
+  if (withhold) {
+    const begin = withheldAs === undefined ? 'What was given here is withheld: the' : 'The';
+    const withheld = sanitizeText(`${begin} hook "${name}" must not be bypassed, and it ${what}`);
     return withWithheld(event, { decision: 'deny', reason: withheld, foreign: { withheld } });
   }
   const isExplained = kind === 'exit' || kind === 'protocol';
@@ -190,8 +194,8 @@ export function ineffectiveBlock(
   { ending, exitCode, stderr }: Pick<CommandOutcome, 'ending' | 'exitCode' | 'stderr'>,
   output: HookOutput | undefined,
 ): string[] {
-  const isHeard = events[event].canBlock || event === HookEventName.AfterTool;
-  if (ending !== 'exit' || exitCode !== 2 || isHeard || output?.continue === false) return [];
+  if (ending !== 'exit' || exitCode !== 2 || isBlockRead(event) || output?.continue === false)
+    return [];
   const reason = sanitizeText(stderr.trim());
   return [`exited with code 2, which blocks nothing at ${event}${reason && `: ${reason}`}`];
 }
@@ -205,7 +209,8 @@ function consequenceOf(
   if (failure.kind === 'aborted') return 'nobody waits for its answer any more';
   if (blocksByFailing(hook, event, failure)) {
     const why = failsClosed(hook, event) ? ' (onFailure: "deny")' : '';
-    return `${events[event].canBlock ? 'the operation is blocked' : 'its result is withheld'}${why}`;
+    const { canBlock, withheldAs = 'its result is withheld' } = events[event];
+    return `${canBlock ? 'the operation is blocked' : withheldAs}${why}`;
   }
   const hint = isUnclear && events[event].canBlock ? ', as only exit code 2 blocks' : '';
   return `the operation goes on without it${hint}`;

@@ -1,5 +1,6 @@
 import type { CommandOutcome } from '../process/command/outcome.js';
 import type { CallFacts } from '../protocol/events.js';
+import type { TextBound } from '../protocol/sanitizeText.js';
 import type { Stdin } from './preparedInput.js';
 import type {
   CommandHookConfig,
@@ -27,6 +28,8 @@ export interface HookRun {
   readonly input: HookInput;
   /** What is known of the call besides what hooks of ours read. */
   readonly facts: CallFacts;
+  /** How long what it says may be, where it is not as long as by default. */
+  readonly textBound?: TextBound | undefined;
   /** Ms until the process is ended. */
   readonly timeoutMs: number;
   /** Tells the user something about this hook. */

@@ -12,8 +12,8 @@ const NOT_LITERAL = /[^\w@%+:,./=-]/;
 const keys = new WeakMap<object, string>();
 
 /**
- * The same text for hooks that would start the same, or ask the same server in the same name: by the words of the command, the hook's own variables, its
- * dialect and moment, its conditions, and its extension's folder where the command refers to it. `undefined` for a hook that
+ * The same text for hooks that would start the same, or ask the same of the same server or model: by the words of the command, the hook's own variables, its
+ * dialect and moment, its conditions, whether it is waited for, and its extension's folder where the command refers to it. `undefined` for a hook that
  * starts nothing.
  */
 export function commandKey(hook: Started): string | undefined {
@@ -21,15 +21,14 @@ export function commandKey(hook: Started): string | undefined {
   const known = keys.get(hook);
   if (known !== undefined) return known;
   const { command, args = [], env = {}, dialect, moment, when, groupWhen } = hook;
-  const isRemote = hook.type === 'remote';
-  const said = isRemote ? REMOTE_KEYS.map((name) => hook[name]) : [command, ...args];
+  const askedBy = ASKED_BY[hook.type];
+  const said: readonly unknown[] = askedBy?.map((name) => hook[name]) ?? [command, ...args];
+  const isAsync = hook.async === true || hook.asyncRewake === true;
   const variables = Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const started = isRemote ? ['remote', said] : [wordsOf(hook), variables];
-  const refersToFolder = said.some(
-    (each) => typeof each === 'string' && EXTENSION_REFERENCE.test(each),
-  );
+  const started = askedBy ? [hook.type, said] : [wordsOf(hook), variables];
+  const refersToFolder = said.some((each) => EXTENSION_REFERENCE.test(JSON.stringify(each) ?? ''));
   const folder = refersToFolder ? hook.extensionPath : undefined;
-  const key = JSON.stringify([...started, dialect, moment, folder, when, groupWhen]);
+  const key = JSON.stringify([...started, dialect, moment, folder, when, groupWhen, isAsync]);
   keys.set(hook, key);
   return key;
 }
@@ -45,6 +44,22 @@ export const REMOTE_KEYS = [
   'keyFile',
 ] as const;
 
+/** What tells one call of an MCP tool, or one judgement of a model, from another. */
+export const MCP_KEYS = ['server', 'tool', 'input', 'mcpServer'] as const;
+export const PROMPT_KEYS = ['prompt', 'model'] as const;
+
+/** What tells the same of hooks that are no commands, by their type. */
+const ASKED_BY: { readonly [K in CommandHookConfig['type']]?: readonly AskedKey[] } = {
+  remote: REMOTE_KEYS,
+  mcp_tool: MCP_KEYS,
+  prompt: PROMPT_KEYS,
+};
+
+type AskedKey =
+  | (typeof REMOTE_KEYS)[number]
+  | (typeof MCP_KEYS)[number]
+  | (typeof PROMPT_KEYS)[number];
+
 /** All that tells what a hook starts, or asks. */
 type Started = Pick<
   CommandHookConfig,
@@ -57,7 +72,9 @@ type Started = Pick<
   | 'extensionPath'
   | 'when'
   | 'groupWhen'
-  | (typeof REMOTE_KEYS)[number]
+  | 'async'
+  | 'asyncRewake'
+  | AskedKey
 >;
 
 /** A program with `args` starts the same as a shell command only where the shell would take each word as it is. */

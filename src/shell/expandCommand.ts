@@ -6,7 +6,7 @@
  * quotes, comments and here-documents they stay as they are, which is as safe, but the value is split at spaces.
  *
  * @param command a command for `bash -c` or `sh -c`, as the user wrote it
- * @param scope an extension's command may also refer to `extensionPath`, `workspacePath` and `${/}`
+ * @param scope an extension's command may also refer to `extensionPath`, `workspacePath`, `${/}` and the folders of a plugin
  * @returns the command to hand to the shell; expanding it again changes nothing
  */
 export function expandCommand(command: string, scope: CommandScope = 'project'): string {
@@ -27,7 +27,7 @@ export function expandWord(
   variables: Readonly<Record<string, string | undefined>>,
 ): string {
   if (!word.includes('$')) return word;
-  const names = scope === 'project' ? PROJECT_NAMES : EXTENSION_NAMES;
+  const names = scope === 'project' ? PROJECT_NAMES : `${EXTENSION_NAMES}|${PLUGIN_NAMES}`;
   const separated = scope === 'project' ? word : word.replaceAll('${/}', '/');
   return separated.replaceAll(
     new RegExp(referenceTo(names), 'g'),
@@ -110,11 +110,13 @@ interface TokenPatterns {
 
 /** The names of the project's directory, as alternatives of a regular expression. */
 export const PROJECT_NAMES = 'LLXPRT_PROJECT_DIR|GEMINI_PROJECT_DIR|CLAUDE_PROJECT_DIR';
+/** Of an extension that was a plugin of Claude Code, and has them in the environment of its hooks. */
+const PLUGIN_NAMES = 'CLAUDE_PLUGIN_ROOT|CLAUDE_PLUGIN_DATA|LLXPRT_PLUGIN_ROOT|LLXPRT_PLUGIN_DATA';
 export const EXTENSION_NAMES = `${PROJECT_NAMES}|extensionPath|workspacePath`;
 /** A reference to the project or an extension, as a regular expression. */
 export const REFERENCE = String.raw`\$(?:${EXTENSION_NAMES})\b|\$\{(?:${EXTENSION_NAMES}|/)\}`;
 const PROJECT_TOKENS = tokenPatterns(PROJECT_NAMES);
-const EXTENSION_TOKENS = tokenPatterns(EXTENSION_NAMES);
+const EXTENSION_TOKENS = tokenPatterns(`${EXTENSION_NAMES}|${PLUGIN_NAMES}`);
 
 function referenceTo(names: string): string {
   return String.raw`\$(?<bare>${names})\b|\$\{(?<braced>${names})\}`;

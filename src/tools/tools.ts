@@ -33,6 +33,8 @@ export interface ToolResult {
 export interface ToolContext {
   /** Absolute path that the tool is confined to. */
   readonly workingDir: string;
+  /** Absolute real paths of folders outside of it whose files may be read as well. */
+  readonly readable?: ReadonlySet<string>;
   readonly signal?: AbortSignal;
 }
 

@@ -43,7 +43,7 @@ export function itemOfHook(
 }
 
 function isWithoutCommand({ type }: CommandHookConfig): boolean {
-  return type === 'remote' || type === 'rule';
+  return type !== 'command' && type !== 'plugin';
 }
 
 export function itemOfModule({ entry, extension }: ProjectModule, files: FileDigests): ConsentItem {
@@ -119,10 +119,14 @@ const MAX_COMMAND_BYTES = 64 * 1024;
 
 /** Why a hook of a project must not run whoever trusts it; `undefined` for one that may. */
 export function harmOf({ group: { matcher = '' }, config }: ProjectHook): string | undefined {
-  const forbidden = forbiddenVariables(config.env);
+  const forbidden = forbiddenVariables({ ...config.env, ...config.mcpServer?.env });
   if (forbidden !== undefined) return forbidden;
   if (Buffer.byteLength(commandLine(config)) > MAX_COMMAND_BYTES) {
     return 'its command is longer than 64 KB; put it into a script';
+  }
+  const asked = JSON.stringify([config.mcpServer, config.input]);
+  if (Buffer.byteLength(asked) > MAX_COMMAND_BYTES) {
+    return 'its server and its "input" are longer than 64 KB; make them shorter';
   }
   const patterns = [config.when, config.groupWhen].flatMap((when) => when ?? []);
   if (patterns.some(({ length }) => length > MAX_EXPRESSION_LENGTH)) {

@@ -6,6 +6,7 @@ import { readSimpleCommand } from '../shell/shellWords.js';
 import { isInside, realPathOf, statsOf } from '../util/paths.js';
 import type { ProjectHook } from './consentItem.js';
 import { whyUnclear } from './unclearCommand.js';
+import type { CommandHookConfig } from '../protocol/types.js';
 
 /** Why consent to a hook covers its definition only; the message is the end of "because it …". */
 export class NotPinned extends Error {}
@@ -55,10 +56,11 @@ const OBEYING_SHEBANG = /^(?:perl|ruby)$/;
  *
  * @throws NotPinned, or the system's error
  */
-export function findScript({ config, extension }: ProjectHook, place: ScriptPlace): HookScript {
-  if (config.type === 'remote') {
-    throw new NotPinned('sends each event to a server, which may answer anything');
-  }
+export function findScript(
+  { config: written, extension }: ProjectHook,
+  place: ScriptPlace,
+): HookScript {
+  const config = startedFor(written);
   for (const [name, value] of Object.entries(config.env ?? {})) checkVariable(name, value);
   const directory = extension?.directory;
   if (directory !== undefined && !isInside(directory, place.project)) {
@@ -71,6 +73,22 @@ export function findScript({ config, extension }: ProjectHook, place: ScriptPlac
   );
   return search.inCommand(wordsOf(config, { project: place.project, extension: directory }));
 }
+
+/** @throws NotPinned for a hook that starts nothing here */
+function startedFor(config: CommandHookConfig): StartedWords {
+  const { type, mcpServer } = config;
+  if (type === 'prompt') {
+    throw new NotPinned('has a model judge each event, which may answer anything');
+  }
+  if (type !== 'remote' && type !== 'mcp_tool') return config;
+  if (mcpServer?.command === undefined) {
+    throw new NotPinned('sends each event to a server, which may answer anything');
+  }
+  if (mcpServer.cwd !== undefined) throw new NotPinned('starts its server in another folder');
+  return { command: mcpServer.command, args: mcpServer.args ?? [], env: mcpServer.env };
+}
+
+type StartedWords = Pick<CommandHookConfig, 'command' | 'args' | 'env'>;
 
 function wordsOf(
   { command, args }: Pick<ProjectHook['config'], 'command' | 'args'>,

@@ -56,7 +56,8 @@ export function fieldsOf(check: AnyCheck): Readonly<Record<string, AnyCheck>> | 
  * Kinds of problem. A `value` of a wrong shape and an `unknown-event` are ignored, and so are an `unknown-key` and a
  * `misplaced-key`, which are rather a slip; an `unlikely-value` counts, and one with `no-effect` has none here. What is
  * `unsupported` would make a hook do something else than was meant, and so the hook is left out. A matcher that is
- * `matcher-invalid` is kept.
+ * `matcher-invalid` is kept, and so is a hook that is `unusable`, which fails wherever it is to run, so that a guard
+ * denies what it guards.
  */
 export type ProblemKind =
   | 'value'
@@ -67,7 +68,8 @@ export type ProblemKind =
   | 'repeated-key'
   | 'unlikely-value'
   | 'no-effect'
-  | 'matcher-invalid';
+  | 'matcher-invalid'
+  | 'unusable';
 
 /** A message, or what makes it, where that takes long and nobody may want it. */
 export type Message = string | (() => string);

@@ -10,7 +10,7 @@ import { events } from '../protocol/events.js';
 import { readDisabled, type PlacedHook } from '../hooks/disabledHooks.js';
 import { commandLine } from '../protocol/identity.js';
 import { isRecord } from '../util/records.js';
-import { REMOTE_KEYS } from '../run/sameCommand.js';
+import { PROMPT_KEYS, REMOTE_KEYS } from '../run/sameCommand.js';
 import { findControl } from '../protocol/sanitizeText.js';
 import { mayMatchTogether } from './matcherRules.js';
 import { findScripts, readScript } from './programs.js';
@@ -38,7 +38,7 @@ export function hooksOff({ files, hooks, settings }: Checked): Slip[] {
 
 /** Only those that look like a known key: all others belong to the agent. */
 export function unknownTopLevelKey({ files }: Checked): Slip[] {
-  const known = [...Object.keys(SCALAR_FIELDS), 'hooks'];
+  const known = [...Object.keys(SCALAR_FIELDS), 'hooks', 'mcpServers'];
   const settings = files.filter(({ extensionPath }) => extensionPath === undefined);
   return settings.flatMap((file) =>
     Object.keys(file.value).flatMap((key) => {
@@ -72,7 +72,9 @@ function isEmptyList(value: unknown): boolean {
 /** Characters that make a reader see something else than what runs. */
 export function hiddenCharacters({ hooks }: Checked): Slip[] {
   return hooks.flatMap(({ file, at, hook }) =>
-    (['name', 'command', 'args', ...REMOTE_KEYS] as const).flatMap((key) => {
+    (
+      ['name', 'command', 'args', ...REMOTE_KEYS, 'server', 'tool', ...PROMPT_KEYS] as const
+    ).flatMap((key) => {
       const character = findControl(textOf(hook[key]));
       if (character === undefined) return [];
       const message = `contains the control character ${unicodeName(character)}, which hides text from its reader; remove it`;
@@ -105,6 +107,13 @@ export function remoteAddress({ hook, group, raw }: HookSite): string | undefine
 function isOfLoader({ hooks }: HookSite['raw']): boolean {
   const [hook]: readonly unknown[] = Array.isArray(hooks) ? hooks : [];
   return isRecord(hook) && hook['type'] === 'http';
+}
+
+export function mcpPackage(
+  { hook: { type } }: HookSite,
+  { mcpFault }: Checked,
+): string | undefined {
+  return type === 'mcp_tool' ? mcpFault?.message : undefined;
 }
 
 export function expressionInvalid(

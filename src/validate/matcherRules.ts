@@ -5,9 +5,9 @@ import type { MatcherReading } from '../dialects/dialect.js';
 import { suggestName } from '../util/suggestName.js';
 import { theirToolNames } from '../dialects/translate.js';
 import { dialects, readMatcher } from '../dialects/dialects.js';
-import { events } from '../protocol/events.js';
+import { events, isOfTool } from '../protocol/events.js';
 import { isExpression, MAX_EXPRESSION_LENGTH } from '../util/limitedRegExp.js';
-import { referenceToolNames } from '../agent/tools/toolNames.js';
+import { referenceToolNames, SUBAGENT_TOOL } from '../agent/tools/toolNames.js';
 import type { GroupSite, Said } from './types.js';
 
 type Expression = Extract<MatcherReading, { expression: string }>;
@@ -15,7 +15,7 @@ type Expression = Extract<MatcherReading, { expression: string }>;
 /** Each of these says what is wrong with the matcher of one group, if anything. */
 type MatcherRule = (site: GroupSite) => Said;
 
-const KNOWN_TOOLS = referenceToolNames;
+const KNOWN_TOOLS = [...referenceToolNames, SUBAGENT_TOOL];
 
 /** Names of tools that others bring, such as `mcp__github__create_issue`. */
 const FOREIGN = /mcp|__/iu;
@@ -25,8 +25,8 @@ const NAMES_ONLY = /^(?:[\w-]+(?:\|[\w-]+)*|\((?:\?:)?[\w-]+(?:\|[\w-]+)*\))$/u;
 /** Whether two groups may run together, as far as the known tools tell. */
 export function mayMatchTogether(a: GroupSite, b: GroupSite): boolean {
   if (a.event !== b.event) return false;
-  const { matchOn, subjects = [] } = events[a.event];
-  if (matchOn) {
+  const { subjects = [] } = events[a.event];
+  if (isOfTool(a.event)) {
     return (
       a.group.matcher === b.group.matcher || toolsOf(a).some((tool) => toolsOf(b).includes(tool))
     );
@@ -72,7 +72,7 @@ export const matcherUnused: MatcherRule = ({ event, group }) => {
 export const matcherUnknownTool: MatcherRule = (site) => {
   const matcher = matcherOf(site);
   const expression = expressionOf(site)?.expression;
-  if (matcher === undefined || FOREIGN.test(matcher)) return undefined;
+  if (matcher === undefined || FOREIGN.test(matcher) || !isOfTool(site.event)) return undefined;
   if (expression !== undefined && !isExpression(expression)) return undefined;
   // The tools of another agent are known by its names, whether or not they are here.
   const spoken = site.group.dialect && dialects[site.group.dialect];
@@ -99,7 +99,7 @@ export const matcherUnanchored: MatcherRule = (site) => {
     const names = matcher.replaceAll(/[\^$]/gu, '');
     return `is anchored in part: ^ and $ hold for the name beside them only, and not for all; write ^(${names})$`;
   }
-  if (!NAMES_ONLY.test(matcher)) return undefined;
+  if (!NAMES_ONLY.test(matcher) || !isOfTool(site.event)) return undefined;
   const names = matcher.replaceAll(/[()?:]/gu, '').split('|');
   const { dialect } = site.group;
   const namesOf = (tool: string) => (dialect ? theirToolNames(dialects[dialect], tool) : [tool]);
@@ -161,7 +161,7 @@ export const matcherUndecided: MatcherRule = (site) => {
   return `is longer than ${MAX_EXPRESSION_LENGTH} characters, and may take for ever for some names; a project's is refused; simplify it`;
 };
 
-/** What is tested against the names of tools, if anything, and if it can be looked at in time. */
+/** What is tested against the names of tools or the kinds of sub-agents, if anything, and if it can be looked at in time. */
 function matcherOf({ event, group }: GroupSite): string | undefined {
   const isTested = events[event].matchOn && readMatcher(group, event) !== 'all';
   return isTested && !isTooLong({ group }) ? group.matcher : undefined;

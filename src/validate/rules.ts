@@ -21,6 +21,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   'matcher-unanchored': eachMatcher('warning', matcher.matcherUnanchored),
   'plugin-type': eachHook('error', 'type', hook.pluginType),
   'remote-address': eachHook('error', 'url', hook.remoteAddress),
+  'mcp-package': eachHook('error', 'type', hook.mcpPackage),
   'expression-invalid': eachHook('error', 'expr', hook.expressionInvalid),
   'fleet-address': { severity: 'error', check: fleet.fleetAddress },
   'fleet-record': { severity: 'warning', check: fleet.fleetRecord },
@@ -50,6 +51,7 @@ export const loaderSeverities = {
   'unlikely-value': 'warning',
   'no-effect': 'warning',
   'matcher-invalid': 'error',
+  unusable: 'error',
   untrusted: 'warning',
 } as const;
 

@@ -57,6 +57,8 @@ export interface Checked {
   readonly workingDir: string;
   /** What reads the expressions of rules, or why there is nothing that does. */
   readonly expressions?: Expressions | Error | undefined;
+  /** Why no tools of MCP servers can be called, where a hook is one. */
+  readonly mcpFault?: Error | undefined;
 }
 
 export interface Slip {

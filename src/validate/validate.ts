@@ -8,6 +8,7 @@ import { readLayer } from '../config/settings/settingsLayer.js';
 import { loaderSeverities, rules } from './rules.js';
 import { parseHookDefinitions } from '../hooks/hookSettings.js';
 import { isHookEventName } from '../protocol/events.js';
+import { loadSdk } from '../mcp/sdk.js';
 import { loadExpressions } from '../rules/expression.js';
 import { commandKey } from '../run/sameCommand.js';
 import { isRecord } from '../util/records.js';
@@ -44,7 +45,13 @@ export async function validateFiles(
   const expressions = hooks.some(({ hook }) => hook.expr !== undefined)
     ? await loadExpressions().catch((error: Error) => error)
     : undefined;
-  const checked = { files, groups, hooks, settings, workingDir, expressions };
+  const mcpFault = hooks.some(({ hook }) => hook.type === 'mcp_tool')
+    ? await loadSdk().then(
+        () => undefined,
+        (error: Error) => error,
+      )
+    : undefined;
+  const checked = { files, groups, hooks, settings, workingDir, expressions, mcpFault };
   const findings = [...problems, ...extensions.problems].map(toFinding);
   findings.push(...applyRules(checked));
   const order = [...sources, ...files.map(({ source }) => source)].map(({ file }) => file);
@@ -98,7 +105,11 @@ function findHooks({ file, raw, at: groupAt }: GroupSite): HookSite[] {
 /** Asks the loader about one entry at a time, as it does not say where the entries that it accepts were written. */
 function readGroup(file: CheckedFile, at: GroupSite['at'], raw: unknown): GroupSite[] {
   if (!isRecord(raw)) return [];
-  const { hooks } = parseHookDefinitions({ [String(at[1])]: [raw] }, file.source);
+  const { hooks } = parseHookDefinitions(
+    { [String(at[1])]: [raw] },
+    file.source,
+    file.value['mcpServers'],
+  );
   return Object.entries(hooks).flatMap(([event, groups]) =>
     isHookEventName(event) ? groups.map((group) => ({ file, event, group, raw, at })) : [],
   );

@@ -1,6 +1,8 @@
+import type { FunctionCall } from '@google/genai';
 import { describe, expect, it, vi } from 'vitest';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { AgentError, runAgent, type AgentOptions } from '../../src/agent/agent.js';
+import { referenceSubagents } from '../../src/agent/subagents.js';
 import type { AgentEvent } from '../../src/agent/agentEvents.js';
 import { HookEventName, type HookDefinitions } from '../../src/protocol/types.js';
 import { asHookContext } from '../../src/protocol/llmContent.js';
@@ -77,6 +79,10 @@ function usage(promptTokenCount: number, candidatesTokenCount: number) {
   };
 }
 
+function asking(functionCall: FunctionCall) {
+  return stream({ ...chunk([{ functionCall }]), ...usage(10, 1) });
+}
+
 /** Short names of what was told, one an event. */
 function namesOf(told: readonly AgentEvent[]): string[] {
   return told.map((event) => {
@@ -137,6 +143,7 @@ describe('the loop', () => {
       'hook BeforeTool',
       'hook AfterTool',
       'tool success',
+      'hook ToolBatchEnd',
       'hook BeforeToolSelection',
       'hook BeforeModel',
       'text All ',
@@ -160,14 +167,27 @@ describe('the loop', () => {
   });
 
   it('waits for the hooks of an event before it goes on, whatever the event', async () => {
-    const asking = stream({ ...chunk([{ functionCall: write('a.txt') }]), ...usage(10, 1) });
     const hooks = Object.fromEntries(
       Object.values(HookEventName).map((event) => {
-        const commands = `echo "${event} begins" >>moments; sleep 0.1; echo "${event} ends" >>moments`;
+        const said = event === HookEventName.ModelError ? { retry: true } : {};
+        const answer = `echo '${JSON.stringify({ hookSpecificOutput: said })}'`;
+        const commands = `echo "${event} begins" >>moments; sleep 0.1; echo "${event} ends" >>moments; ${answer}`;
         return [event, atOnce(sandbox.runs(commands))];
       }),
     );
-    await runToEnd([asking, reply('Done.')], { hooks, compressAtTokens: 10 });
+    const task = { name: 'task', args: { prompt: 'Look.' } };
+    const inShort = reply('All in short.');
+    await runToEnd(
+      [
+        asking(write('a.txt')),
+        asking(task),
+        reply('Seen.'),
+        inShort,
+        failure(503, 'overloaded'),
+        reply('Done.'),
+      ],
+      { hooks, compressAtTokens: 10, subagents: referenceSubagents },
+    );
     const moments = sandbox.read('moments')?.trimEnd().split('\n') ?? [];
     const pairs = moments.filter((moment) => moment.endsWith(' begins'));
     expect(moments).toEqual(pairs.flatMap((begin) => [begin, begin.replace('begins', 'ends')]));
@@ -313,6 +333,46 @@ describe('the author of a verdict', () => {
       ['deny', 'Not formatted.'],
       [null, 'Enough.'],
     ]);
+  });
+});
+
+describe('async hooks', () => {
+  it('are read by the next model call, once, and stay in the history', async () => {
+    const said = sandbox.says({ hookSpecificOutput: { additionalContext: 'LATE' } });
+    const late = { ...said.config, async: true };
+    const wait = sandbox.runs('sleep 0.5');
+    const answers = [callTools(write('a.txt')), callTools(write('b.txt')), reply('Done.')];
+    const { sent } = await runToEnd(answers, {
+      hooks: { SessionStart: [{ hooks: [late] }], BeforeTool: atOnce(wait) },
+    });
+    const counts = sent.map(({ contents }) => JSON.stringify(contents).split('LATE').length - 1);
+    expect(counts.slice(1)).toEqual([1, 1]);
+  });
+
+  it('send a finished agent back to work where they say asyncRewake and block', async () => {
+    const tests = {
+      ...sandbox.runs('sleep 0.3; [ -e fixed ] && exit 0; touch fixed; echo Red >&2; exit 2')
+        .config,
+      asyncRewake: true,
+    };
+    const { result, sent } = await runToEnd([reply('Done.'), reply('Fixed.')], {
+      hooks: { AfterAgent: [{ hooks: [tests] }] },
+    });
+    expect(result.response).toBe('Fixed.');
+    expect(result.stopped).toBeNull();
+    expect(textsOf(sent[1]?.contents).at(-1)).toContain('Red');
+  });
+
+  it('end with the session, also of its end', async () => {
+    const said = { ...sandbox.runs('sleep 0.3; touch ended').config, async: true };
+    const slow = { ...sandbox.runs('echo $$ >pid; exec sleep 300').config, async: true };
+    const startedAt = performance.now();
+    await runToEnd([reply('Done.')], {
+      hooks: { SessionStart: [{ hooks: [slow] }], SessionEnd: [{ hooks: [said] }] },
+    });
+    expect(sandbox.read('ended')).toBe('');
+    expect(performance.now() - startedAt).toBeLessThan(30_000);
+    expect(() => process.kill(Number(sandbox.read('pid')), 0)).toThrow('ESRCH');
   });
 });
 

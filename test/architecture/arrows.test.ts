@@ -24,32 +24,34 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   trace: names('compose.ts context.ts protocol run tools util'),
   fleet: names('process protocol run shell trace util'),
   'fleet.ts': names('fleet'),
+  mcp: names('fleet process protocol run util'),
+  prompts: names('fleet process protocol run util'),
   'stack.ts': names('compose.ts context.ts middlewareGuard.ts protocol trace util'),
   approvals: names('confirmation-bus protocol trace util'),
   middleware: names(
-    'approvals compose.ts context.ts dialects fleet process protocol rules run tools trace util',
+    'approvals compose.ts context.ts dialects fleet mcp process prompts protocol rules run tools trace util',
   ),
   hooks: names(
-    'confirmation-bus context.ts dialects fleet middleware protocol rules run stack.ts util',
+    'confirmation-bus context.ts dialects fleet middleware prompts protocol rules run stack.ts util',
   ),
   trust: names('hooks process protocol run shell util'),
   config: names(
-    'approvals compose.ts confirmation-bus context.ts fleet hooks middleware protocol run stack.ts trust util',
+    'approvals compose.ts confirmation-bus context.ts fleet hooks middleware prompts protocol run stack.ts trust util',
   ),
   core: names('approvals config context.ts dialects hooks middleware protocol tools trace util'),
   extensions: names('compose.ts config hooks middlewareGuard.ts protocol stack.ts trust util'),
   agent: names(
-    'approvals config context.ts core dialects hooks middleware process protocol tools trace util',
+    'approvals config context.ts core dialects hooks middleware process prompts protocol tools trace util',
   ),
   'index.ts': names(
     'agent approvals compose.ts config confirmation-bus context.ts core dialects extensions hooks protocol stack.ts tools trace trust util',
   ),
   hosts: names('config context.ts core dialects hooks protocol tools util'),
   validate: names(
-    'agent config dialects extensions fleet hooks middleware process protocol rules run shell util',
+    'agent config dialects extensions fleet hooks mcp middleware process protocol rules run shell util',
   ),
   cli: names(
-    'agent approvals config confirmation-bus context.ts core dialects extensions fleet hooks middleware process protocol rules run tools trace trust util validate',
+    'agent approvals config confirmation-bus context.ts core dialects extensions fleet hooks middleware process prompts protocol rules run tools trace trust util validate',
   ),
 };
 

@@ -20,14 +20,14 @@ function placesOf(pattern: RegExp): string[] {
 describe('what the proxy of MCP sends on of a call', () => {
   it('is what callToSend has made, or the line of one that nobody looks at', () => {
     expect(placesOf(/\.sendToServer\(/)).toEqual([
-      'toolCalls.ts: this.host.sendToServer(id, line, (_answer, answered) => {',
-      'toolCalls.ts: this.host.sendToServer(id, callToSend(message, input), (...received) => resolve(received));',
+      'toolCalls.ts: this.host.sendToServer(route, id, line, (_answer, answered) => {',
+      'toolCalls.ts: this.host.sendToServer(route, id, callToSend(message, input), receive);',
     ]);
-    expect(placesOf(/#server\?\.send\(/)).toEqual([
+    expect(placesOf(/server\?\.send\(/)).toEqual([
       // Answers to requests of the server, notifications, and what has been looked at above.
-      'proxy.ts: } else if (!this.#calls.questions.take(id, message)) this.#server?.send(line);',
-      'proxy.ts: this.#server?.send(line);',
-      'proxy.ts: this.#server?.send(message);',
+      'proxy.ts: } else if (!this.#calls.questions.take(id, message)) route.server?.send(line);',
+      'proxy.ts: route.server?.send(line);',
+      'proxy.ts: route.server?.send(message);',
     ]);
   });
 

@@ -20,8 +20,9 @@ describe('the way of a call through the sources', () => {
   it('grows for a reason only, for a tool call with a BeforeTool and an AfterTool hook', async () => {
     const { rows, files, functions, lines } = await measure('tool');
     expect(files).toBeLessThanOrEqual(27);
-    expect(functions).toBeLessThanOrEqual(152);
-    expect(lines).toBeLessThanOrEqual(1370);
+    // A host that follows its settings looks at them, hooks may be started without being waited for, and texts may be long.
+    expect(functions).toBeLessThanOrEqual(154);
+    expect(lines).toBeLessThanOrEqual(1400);
     const page = readFileSync(path.join(import.meta.dirname, '../../docs/architecture.md'), 'utf8');
     const [, told = ''] = page.split(/<!-- way of one tool call: (?:begin|end) -->/);
     const names = Array.from(told.matchAll(/`([^`]+)`/g), ([, file]) => file);
@@ -32,7 +33,8 @@ describe('the way of a call through the sources', () => {
 
   it('is hardly longer for a model call with hooks of all three events', async () => {
     const { files, functions } = await measure('model');
-    expect(files).toBeLessThanOrEqual(39);
+    // The hook system gives what async hooks have said late.
+    expect(files).toBeLessThanOrEqual(40);
     expect(functions).toBeGreaterThan(100);
   });
 });

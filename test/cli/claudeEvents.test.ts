@@ -11,7 +11,7 @@ const NEXT = { hook_event_name: 'PreToolUse', ...BASH };
 const STOPPED = { continue: false, stopReason: 'end' };
 const cases = Object.entries(PAYLOADS.claude).filter(([title]) => !title.includes(' '));
 /** When the agent, or its session, has ended, nothing is to be stopped any more; a permission is asked for after PreToolUse. */
-const ENDED = new Set(['Stop', 'SubagentStop', 'SessionEnd', 'PermissionRequest']);
+const ENDED = new Set(['Stop', 'SubagentStop', 'SessionEnd', 'PermissionRequest', 'StopFailure']);
 
 it('knows the 33 events of Claude Code', () => {
   const names = [...claude.events.map(({ name }) => name), ...claude.otherEvents];
@@ -51,7 +51,9 @@ const CAN: Readonly<Record<string, { canBlock?: boolean; canAsk?: boolean }>> = 
   PostToolUseFailure: { canBlock: true },
   UserPromptSubmit: { canBlock: true, canAsk: true },
   Stop: { canBlock: true },
+  SubagentStart: { canBlock: true },
   SubagentStop: { canBlock: true },
+  PostToolBatch: { canBlock: true },
   PreCompact: { canBlock: true },
   SessionStart: { canBlock: true },
   SessionEnd: { canBlock: true },

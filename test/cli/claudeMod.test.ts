@@ -250,6 +250,17 @@ describe('the mod', () => {
     expect(batch).toEqual({ preventContinuation: true, stopReason: 'end' });
   });
 
+  it('tells hooks of sub-agents and batches, and what they say', async () => {
+    const said = saying({ hookSpecificOutput: { additionalContext: 'Mind it.' } });
+    await cli.userSettings({ SubagentStart: group(said), ToolBatchEnd: group(said) });
+    const host = await Host.load();
+    const inside = { agent_id: 'a1', agent_type: 'Explore' };
+    for (const event of ['SubagentStart', 'PostToolBatch']) {
+      const answer = await host.raise(`classic.${event}`, { hook_event_name: event, ...inside });
+      expect(answer).toMatchObject({ additionalContext: ['Mind it.'] });
+    }
+  });
+
   it('holds an answer of the model until hooks have read it', async () => {
     const said = saying({ hookSpecificOutput: { llm_response: { text: 'a ***' } } });
     await cli.userSettings({ AfterModel: group(said) });
@@ -304,8 +315,7 @@ describe('settings hooks beside the mod', () => {
   it('stand behind it at each event that Claude Code sends', async () => {
     const behind = new URL('hooks/hooks.json', FOLDER_OF_MOD);
     const { hooks } = JSON.parse(await readFile(behind, 'utf8')) as { hooks: object };
-    const events = [...receivableEvents('claude'), 'PostToolBatch'];
-    expect(Object.keys(hooks).toSorted()).toEqual(events.toSorted());
+    expect(Object.keys(hooks).toSorted()).toEqual([...receivableEvents('claude')].toSorted());
   });
 });
 

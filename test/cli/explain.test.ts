@@ -68,6 +68,7 @@ describe('explain', () => {
         dialect: null,
         moment: null,
         timeoutMs: 60_000,
+        async: null,
         persistent: null,
         class: null,
         onFailure: 'allow',
@@ -119,7 +120,7 @@ describe('explain', () => {
     expect(hooks).toMatchObject([
       { persistent: { processes: 1, maxMemory: 512 }, prestart: false },
       { persistent: { processes: 2, maxMemory: 64 }, prestart: true },
-      { persistent: null, prestart: true },
+      { async: null, persistent: null, prestart: true },
     ]);
   });
 

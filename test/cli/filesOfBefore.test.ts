@@ -107,7 +107,7 @@ describe('settings of project and user with every key', () => {
     expect(listed).toMatchObject({ exitCode: 0, stderr: '' });
     const before = JSON.parse(await read('settings/list.json')) as { hooks: object[] };
     // Columns that there were none of then.
-    const hooks = before.hooks.map((hook) => ({ ...hook, verdict: null, when: [] }));
+    const hooks = before.hooks.map((hook) => ({ ...hook, async: null, verdict: null, when: [] }));
     expect(JSON.parse(listed.stdout)).toEqual({ ...before, hooks });
     expect(before.hooks).toHaveLength(48);
   });
@@ -323,12 +323,13 @@ describe('what other agents were given', () => {
     { file: '.gemini/settings.json', args: ['install', '--into', 'gemini'] },
     { file: '.mcp.json', args: ['mcp', 'install', '--into', '.mcp.json'] },
   ])(
-    '$file is found to be in place, but for an event that Claude Code has by now, and taken back',
+    '$file is found to be in place, but for what is covered by now, and taken back',
     async ({ file, args }) => {
       const written = await read(`installed/${file}`);
       expect((await run('installed', args)).exitCode).toBe(0);
       const now = await read(`installed/${file}`);
       if (file.startsWith('.claude')) expect(now).toContain('PostToolBatch');
+      else if (file === '.mcp.json') expect(now).toContain('"--url", "https://example.com/mcp"');
       else expect(now).toBe(written);
       const undo = args.filter((word) => word !== '--strict');
       expect((await run('installed', [...undo, '--undo'])).exitCode).toBe(0);

@@ -74,7 +74,7 @@ describe('what cannot be read of an event', () => {
   it('passes with a note at an event that is none of ours', async () => {
     await haveHook(cli, { onFailure: 'deny' });
     const { exitCode, json, stderr } = await sendToProgram(cli, 'claude', {
-      hook_event_name: 'SubagentStart',
+      hook_event_name: 'TeammateIdle',
     });
     expect({ exitCode, json }).toEqual({ exitCode: 0, json: {} });
     expect(stderr).toContain('hooks have no such event here');
@@ -196,8 +196,8 @@ describe('a denial at an event that nothing can block', () => {
     await haveHook(cli);
     const event = { hook_event_name: name, ...fields };
     const { json, stderr } = await sendToProgram(cli, agent, event, SAID.block);
-    // To Gemini CLI, an empty object is a choice of no tool.
-    expect(json).toEqual(agent === 'gemini' ? undefined : {});
+    // To Gemini CLI, an empty object is a choice of no tool; Claude Code tells whoever sums up what it reads.
+    expect(json).toEqual(agent === 'gemini' || name === 'PreCompact' ? undefined : {});
     expect(stderr).toContain(`${name}: a hook blocks, which blocks nothing here: no`);
   });
 

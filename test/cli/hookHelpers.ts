@@ -3,25 +3,13 @@ import { answerEvent } from '../../src/cli/hook/answerEvent.js';
 import { parseInput, projectDirectory, readEvent, senderOf } from '../../src/cli/hook/event.js';
 import { openWorkspace } from '../../src/cli/shared/workspace.js';
 import { onBehalfOf } from '../../src/util/requester.js';
-import type { DialectName } from '../../src/protocol/types.js';
+import { HookEventName, type DialectName } from '../../src/protocol/types.js';
 import type { Cli } from './helpers.js';
 
 /** Answers every event with what the test has written to `said.json`, and keeps what it read. */
 const SAYS = 'cat > "$LLXPRT_PROJECT_DIR/seen.json"; cat "$LLXPRT_PROJECT_DIR/said.json"';
 
-const OUR_EVENTS = [
-  'BeforeTool',
-  'AfterTool',
-  'BeforeModel',
-  'AfterModel',
-  'BeforeToolSelection',
-  'BeforeAgent',
-  'AfterAgent',
-  'SessionStart',
-  'SessionEnd',
-  'PreCompress',
-  'Notification',
-];
+const OUR_EVENTS = Object.values(HookEventName);
 
 /** What hooks of our own format say. */
 export const SAID = {

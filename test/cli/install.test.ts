@@ -16,9 +16,9 @@ describe('install', () => {
   it('has Claude Code run all hooks, at every event that is one of ours', async () => {
     const { exitCode, stdout } = await cli.run(['install', '--into', 'claude']);
     expect(exitCode).toBe(0);
-    expect(stdout).toContain('Claude Code runs all hooks of the project, at 12 events');
+    expect(stdout).toContain('Claude Code runs all hooks of the project, at 15 events');
     const { hooks } = await settings();
-    const events = [...receivableEvents('claude'), 'PostToolBatch'];
+    const events = receivableEvents('claude');
     expect(Object.keys(hooks).toSorted()).toEqual(events.toSorted());
     for (const groups of Object.values(hooks)) expect(groups).toEqual([{ hooks: [OWN] }]);
   });
@@ -48,7 +48,7 @@ describe('install', () => {
     const text = await cli.read('.claude/settings.json');
     for (const line of before.split('\n').slice(1, 3)) expect(text).toContain(line);
     expect(text).toContain('// mine');
-    expect(text.match(/hookstack-hook claude/gu)).toHaveLength(12);
+    expect(text.match(/hookstack-hook claude/gu)).toHaveLength(15);
     const again = await cli.run(['install', '--into', 'claude']);
     expect(again.stdout).toContain('nothing to do');
     expect(await cli.read('.claude/settings.json')).toBe(text);
@@ -114,7 +114,7 @@ describe('install', () => {
     await cli.run(['install', '--into', 'claude']);
     await cli.run(['install', '--into', 'claude', '--strict']);
     const text = await cli.read('.claude/settings.json');
-    expect(text.split(strict)).toHaveLength(13);
+    expect(text.split(strict)).toHaveLength(16);
     const { stdout, stderr } = await cli.run(['install', '--into', 'claude']);
     expect(stdout).toContain('nothing to do');
     expect(stderr).toContain('hookstack-hook is not on the search path');

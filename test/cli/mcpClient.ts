@@ -19,6 +19,8 @@ interface StartOptions {
   readonly args?: readonly string[];
   readonly command?: readonly string[];
   readonly env?: Record<string, string>;
+  /** Where the server is, in place of a command. */
+  readonly at?: string;
 }
 
 /** A client that says what it is told to, right or wrong, to a proxy in front of a server. */
@@ -29,9 +31,10 @@ export class RawClient {
 
   constructor(
     cli: Cli,
-    { args = [], command = [process.execPath, SERVER], env = {} }: StartOptions = {},
+    { args = [], command = [process.execPath, SERVER], env = {}, at }: StartOptions = {},
   ) {
-    const words = ['mcp', '--name', 'test', ...args, '--', ...command];
+    const place = at === undefined ? ['--', ...command] : ['--url', at];
+    const words = ['mcp', '--name', 'test', ...args, ...place];
     this.process = cli.start(words, { stdin: 'pipe', input: undefined, env, maxBuffer: 2 ** 30 });
     const { stdout } = this.process;
     if (!stdout) throw new Error('There is no stdout');

@@ -28,7 +28,7 @@ describe('mcp install', () => {
     const { exitCode, stdout } = await install();
     expect(exitCode).toBe(0);
     expect(stdout).toContain('My files: is now behind hookstack, its tools are mcp__My_files__…');
-    expect(stdout).toContain('far: left as it is: no command starts it');
+    expect(stdout).toContain('far: is now behind hookstack');
     const written = await cli.read('.mcp.json');
     expect(written).toContain('// Ours');
     expect(written).toContain('// with a comment');
@@ -165,5 +165,68 @@ describe('mcp install', () => {
       extendEnv: false,
     });
     expect(answered.stdout).toBe('{"jsonrpc":"2.0","id":1,"result":{}}');
+  });
+});
+
+const own = (name: string, was: string) => [MAIN, 'mcp', '--name', name, '--was', was];
+
+describe('mcp install, of servers over HTTP', () => {
+  const REMOTE = `{
+  "mcpServers": {
+    "plain": { "url": "https://example.com/mcp" },
+    "typed": {
+      "type": "http",
+      "url": "https://example.com/mcp",
+      "headers": { "Authorization": "Bearer \${TOKEN}", "X-Key": "a: b" }
+    },
+    "gemini": { "httpUrl": "https://example.com/mcp?key=SECRET", "timeout": 5 },
+    "old": { "type": "sse", "url": "https://example.com/events" },
+    "older": { "url": "https://example.com/sse" },
+    "login": { "type": "http", "url": "https://example.com/mcp", "oauth": { "clientId": "c" } },
+    "socket": { "type": "ws", "url": "https://example.com/mcp" },
+    "nowhere": { "type": "http" }
+  }
+}
+`;
+
+  it('puts hookstack in front of them, with headers where others do not see them', async () => {
+    await cli.write('.mcp.json', REMOTE);
+    const { stdout } = await install();
+    const { mcpServers } = JSON.parse(await cli.read('.mcp.json')) as {
+      mcpServers: Record<string, { args?: string[] }>;
+    };
+    const command = process.execPath;
+    expect(mcpServers['plain']).toEqual({
+      command,
+      args: [...own('plain', 'url'), '--url', 'https://example.com/mcp'],
+    });
+    expect(mcpServers['typed']).toEqual({
+      type: 'stdio',
+      command,
+      args: [...own('typed', 'http,url'), '--url', 'https://example.com/mcp'],
+      env: {
+        HOOKSTACK_MCP_HEADER_1: 'Authorization: Bearer ${TOKEN}',
+        HOOKSTACK_MCP_HEADER_2: 'X-Key: a: b',
+      },
+    });
+    expect(mcpServers['gemini']).toEqual({
+      timeout: 5,
+      command,
+      args: own('gemini', 'httpUrl'),
+      env: { HOOKSTACK_MCP_URL: 'https://example.com/mcp?key=SECRET' },
+    });
+    expect(stdout).toContain('old: left as it is: it speaks SSE');
+    expect(stdout).toContain('older: left as it is: it speaks SSE');
+    expect(stdout).toContain('login: left as it is: its client logs in ("oauth")');
+    expect(stdout).toContain('socket: left as it is: its type is ws');
+    expect(stdout).toContain('nowhere: left as it is: neither a command nor a url');
+    expect((await install()).stdout).toContain('in front of it already, as "typed"');
+  });
+
+  it('restores them', async () => {
+    await cli.write('.mcp.json', REMOTE);
+    await install();
+    await install('--undo');
+    expect(JSON.parse(await cli.read('.mcp.json'))).toEqual(JSON.parse(REMOTE));
   });
 });

@@ -134,7 +134,7 @@ describe('migrate', () => {
 
   it('says of a hook that is asked over HTTP on another machine that it never is', async () => {
     const hooks = [
-      { type: 'prompt' },
+      { type: 'agent' },
       { type: 'http', url: 'http://127.0.0.1:8787/v1/claude' },
       { type: 'http', url: 'http://policy.example/v1/claude' },
     ];
@@ -169,16 +169,17 @@ describe('migrate', () => {
   "permissions": { "deny": ["Read(./.env)"] },
   "env": { "A": "1" },
   "hooks": {
-    "SubagentStop": [{ "hooks": [{ "type": "command", "command": "a" }] }],
+    "TeammateIdle": [{ "hooks": [{ "type": "command", "command": "a" }] }],
     "PreToolUse": [
       { "hooks": [
-        { "type": "prompt", "prompt": "Fine?" },
+        { "type": "agent", "prompt": "Fine?" },
         { "type": "command", "command": "b", "if": "Agent(Explore)" },
         { "type": "command", "command": "c", "async": true },
         { "type": "command" }
       ] },
       "not a group"
     ],
+    "PostToolUse": [{ "hooks": [{ "type": "command", "command": "d", "async": true }] }],
     "Stop": {}
   },
   "disableAllHooks": true
@@ -191,22 +192,22 @@ describe('migrate', () => {
       [2, 'permissions'],
       [8, 'hooks.PreToolUse[0].hooks[0].type'],
       [9, 'hooks.PreToolUse[0].hooks[1].if'],
-      [3, 'env'],
-      [5, 'hooks.SubagentStop'],
       [10, 'hooks.PreToolUse[0].hooks[2].async'],
+      [3, 'env'],
+      [5, 'hooks.TeammateIdle'],
       [11, 'hooks.PreToolUse[0].hooks[3].command'],
       [13, 'hooks.PreToolUse[1]'],
-      [15, 'hooks.Stop'],
-      [17, 'disableAllHooks'],
+      [16, 'hooks.Stop'],
+      [18, 'disableAllHooks'],
     ]);
     const settings = await hooksOf(join(cli.project, OURS));
-    expect(move?.remarks.filter(({ kind }) => kind === 'lost')).toHaveLength(3);
+    expect(move?.remarks.filter(({ kind }) => kind === 'lost')).toHaveLength(4);
     expect(settings.enableHooks).toBe(false);
-    expect(settings.hooks.BeforeTool).toMatchObject([{ hooks: [{ command: 'c' }] }]);
+    expect(settings.hooks.AfterTool).toMatchObject([{ hooks: [{ command: 'd', async: true }] }]);
 
     const { stdout } = await cli.run(['migrate', '--from', 'claude']);
     expect(stdout).toContain(
-      `${file}:8:11: hooks.PreToolUse[0].hooks[0].type: the hook is left out: a hook of the type 'prompt'`,
+      `${file}:8:11: hooks.PreToolUse[0].hooks[0].type: the hook is left out: a hook of the type 'agent'`,
     );
   });
 
@@ -333,8 +334,8 @@ describe('migrate', () => {
       env: { A: '1' },
       theme: 'dark',
       hooks: {
-        PreToolUse: [{ hooks: [{ type: 'prompt', prompt: 'Fine?' }, guard] }],
-        PostToolUse: [{ hooks: [{ type: 'prompt', prompt: 'Fine?' }] }],
+        PreToolUse: [{ hooks: [{ type: 'agent', prompt: 'Fine?' }, guard] }],
+        PostToolUse: [{ hooks: [{ type: 'agent', prompt: 'Fine?' }] }],
       },
     });
     const args = ['migrate', '--from', 'claude'];

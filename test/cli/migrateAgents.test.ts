@@ -164,11 +164,10 @@ const AGENTS: Partial<Record<DialectName, Agent>> = {
     becomes: [read('run_shell_command', { timeout: 5000 })],
   },
   openhands: {
-    files: { '.openhands/hooks.json': { hooks: inGroups('terminal', { async: true }) } },
+    files: { '.openhands/hooks.json': { hooks: inGroups('terminal') } },
     reads: '"tool_name":"terminal"',
     denies: EXIT,
     becomes: [read('terminal')],
-    told: { 'hooks.PreToolUse[0].hooks[0].async': /the event waits/u },
   },
   devin: {
     files: { '.devin/hooks.v1.json': inGroups('exec', { timeout: 5, if: undefined }) },

@@ -351,6 +351,7 @@ describe('a wrong registration', () => {
 describe('a limit that makes no sense', () => {
   it.each([0, -1, Number.NaN, 1.5, '4' as unknown as number])('%s is refused', (limit) => {
     expect(() => new Config({ maxParallelHooks: limit })).toThrow(RangeError);
+    expect(() => new Config({ maxAsyncHooks: limit })).toThrow(RangeError);
   });
 
   it.each([

@@ -55,6 +55,19 @@ export const inputs: Record<HookEventName, Record<string, unknown>> = {
   SessionEnd: { reason: 'exit' },
   PreCompress: { trigger: 'auto' },
   Notification: { notification_type: 'Idle', message: 'm', details: { seconds: 3 } },
+  SubagentStart: { agent_id: 'a1', agent_type: 'explore', prompt: 'p' },
+  SubagentStop: {
+    agent_id: 'a1',
+    agent_type: 'explore',
+    prompt: 'p',
+    prompt_response: 'r',
+    stop_hook_active: true,
+  },
+  PostCompress: { trigger: 'auto', summary: 's' },
+  ModelError: { llm_request: llmRequest, error: { message: 'down', status: 503 }, attempt: 2 },
+  ToolBatchEnd: {
+    tool_calls: [{ tool_name: 't', tool_input: { n: 1 }, tool_response: { llmContent: 'x' } }],
+  },
 };
 
 type Fire = (handler: HookEventHandler) => Promise<AggregatedHookResult>;
@@ -85,6 +98,28 @@ export const directCalls: Record<HookEventName, Fire> = {
   PreCompress: (handler) => handler.firePreCompressEvent({ trigger: PreCompressTrigger.Auto }),
   Notification: (handler) =>
     handler.fireNotificationEvent(NotificationType.Idle, 'm', { seconds: 3 }),
+  SubagentStart: (handler) =>
+    handler.fireSubagentStartEvent({ agentId: 'a1', agentType: 'explore', prompt: 'p' }),
+  SubagentStop: (handler) =>
+    handler.fireSubagentStopEvent({
+      agentId: 'a1',
+      agentType: 'explore',
+      prompt: 'p',
+      promptResponse: 'r',
+      stopHookActive: true,
+    }),
+  PostCompress: (handler) =>
+    handler.firePostCompressEvent({ trigger: PreCompressTrigger.Auto, summary: 's' }),
+  ModelError: (handler) =>
+    handler.fireModelErrorEvent({
+      llmRequest,
+      error: { message: 'down', status: 503 },
+      attempt: 2,
+    }),
+  ToolBatchEnd: (handler) =>
+    handler.fireToolBatchEndEvent([
+      { tool_name: 't', tool_input: { n: 1 }, tool_response: { llmContent: 'x' } },
+    ]),
 };
 
 /** What is sent over a bus, of whatever types: nobody checks messages before they arrive. */

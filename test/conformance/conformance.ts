@@ -1,8 +1,16 @@
 import { errorMessage } from '../../src/util/errorMessage.js';
+import { momentScenarios } from './momentScenarios.js';
 import { modelScenarios } from './modelScenarios.js';
 import { stage } from './stage.js';
 import { toolScenarios } from './toolScenarios.js';
-import type { Harness, ModelScenarioName, Scenario, ScenarioName, Seen } from './types.js';
+import type {
+  Harness,
+  ModelScenarioName,
+  MomentScenarioName,
+  Scenario,
+  ScenarioName,
+  Seen,
+} from './types.js';
 
 export type {
   Difference,
@@ -10,6 +18,7 @@ export type {
   ModelAnswer,
   ModelAnswerCall,
   ModelScenarioName,
+  MomentScenarioName,
   ScenarioName,
   ScenarioTool,
   Seen,
@@ -18,13 +27,20 @@ export type {
   TurnResult,
 } from './types.js';
 
-const scenarios: Readonly<Record<ScenarioName, Scenario>> = { ...toolScenarios, ...modelScenarios };
+const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
+  ...toolScenarios,
+  ...modelScenarios,
+  ...momentScenarios,
+};
 
 /** The names of all scenarios, in the order of the table. */
 export const scenarioNames = Object.keys(scenarios) as readonly ScenarioName[];
 
 /** Those of model calls: a host that lets nobody see them does otherwise in all of these. */
 export const modelScenarioNames = Object.keys(modelScenarios) as readonly ModelScenarioName[];
+
+/** Those of what happens between calls: hosts have some of these moments. */
+export const momentScenarioNames = Object.keys(momentScenarios) as readonly MomentScenarioName[];
 
 /** What came of one scenario. */
 export interface ScenarioResult {

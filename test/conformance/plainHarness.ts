@@ -1,12 +1,67 @@
-import type { Content } from '@google/genai';
-import { callModelWithHooks, executeToolWithHooks } from '../../src/index.js';
+import { randomUUID } from 'node:crypto';
+import type { Content, Part } from '@google/genai';
+import { callModelWithHooks, executeToolWithHooks, HookEventName } from '../../src/index.js';
 import { createResponse, textResponse } from '../../src/protocol/response.js';
-import type { Harness, ModelAnswer, SentRequest, Turn } from './conformance.js';
+import type {
+  Harness,
+  ModelAnswer,
+  ScenarioTool,
+  SentRequest,
+  Turn,
+  TurnResult,
+} from './conformance.js';
 
 /** A small agent on the API itself, without a host. */
 export const plainHarness: Harness = { host: 'the API', run };
 
-async function run(turn: Turn) {
+async function run(turn: Turn): Promise<TurnResult> {
+  const { subagent: name } = turn;
+  if (name === undefined) return converse(turn);
+  let stopped: string | undefined;
+  const helper: ScenarioTool = {
+    name,
+    description: 'Helps.',
+    parameters: {
+      type: 'object',
+      properties: { request: { type: 'string' } },
+      required: ['request'],
+      additionalProperties: false,
+    },
+    async execute({ request }) {
+      const { text, ...ended } = await help(turn, name, String(request));
+      stopped = ended.stopped;
+      return text;
+    },
+  };
+  return converse({ ...turn, tools: [...turn.tools, helper] }, () => stopped);
+}
+
+/** Runs a sub-agent between its two events. */
+async function help(turn: Turn, agentType: string, prompt: string): Promise<TurnResult> {
+  const agent = { agentId: randomUUID(), agentType };
+  const { sessionId: parentSessionId = '' } = turn.session;
+  const session = { ...turn.session, ...agent, sessionId: randomUUID(), parentSessionId };
+  const handler = turn.config.getHookSystem()?.getEventHandler();
+  const payload = { ...agent, prompt };
+  const fired = await handler?.fire(HookEventName.SubagentStart, payload, turn.signal, session);
+  const start = fired?.finalOutput;
+  if (start?.shouldStopExecution()) return { text: '', stopped: start.getStopReason() };
+  if (start?.isBlockingDecision()) return { text: start.getBlockReason() };
+  const further: string[] = [];
+  for (let isSentBack = false; ; isSentBack = true) {
+    const asked = [prompt, ...further].join('\n\n');
+    const { text } = await converse({ ...turn, session, prompt: asked });
+    const done = { ...payload, promptResponse: text, stopHookActive: isSentBack };
+    const end = await handler?.fire(HookEventName.SubagentStop, done, turn.signal, session);
+    if (!end?.finalOutput?.isBlockingDecision()) return { text };
+    further.push(end.finalOutput.getBlockReason());
+  }
+}
+
+async function converse(
+  turn: Turn,
+  wasStopped = () => undefined as string | undefined,
+): Promise<TurnResult> {
   const { config, prompt, session, signal, tools } = turn;
   const options = { session, signal };
   const contents: Content[] = [{ role: 'user', parts: [{ text: prompt }] }];
@@ -40,9 +95,9 @@ async function run(turn: Turn) {
     const calls = response.functionCalls ?? [];
     if (calls.length === 0) return { text };
     contents.push(response.candidates?.[0]?.content ?? {});
-    const results = calls.map(async ({ id, name = '', args = {} }) => {
+    const running = calls.map(async ({ id, name = '', args = {} }) => {
       const { execute } = tools.find((tool) => tool.name === name) ?? tools[0]!;
-      if (!allowed.includes(name)) return { name, output: 'That tool is not allowed.' };
+      if (!allowed.includes(name)) return { id, name, args, output: 'That tool is not allowed.' };
       const { llmContent, stopReason } = await executeToolWithHooks(
         config,
         name,
@@ -50,16 +105,29 @@ async function run(turn: Turn) {
         async (input) => ({ llmContent: await execute(input, signal), returnDisplay: '' }),
         { ...options, ...(id !== undefined && { callId: id }) },
       );
-      return { name, output: JSON.stringify(llmContent), stopReason };
+      const stop = stopReason ?? wasStopped();
+      return { id, name, args, output: JSON.stringify(llmContent), stopReason: stop };
     });
-    const done = await Promise.all(results);
+    const done = await Promise.all(running);
     signal.throwIfAborted();
     const stopped = done.find(({ stopReason }) => stopReason !== undefined);
     if (stopped) return { text: '', stopped: stopped.stopReason };
-    contents.push({
-      role: 'user',
-      parts: done.map(({ name, output }) => ({ functionResponse: { name, response: { output } } })),
-    });
+    const toolCalls = done.map(({ id: call_id = '', name, args, output }) => ({
+      call_id,
+      tool_name: name,
+      tool_input: args,
+      tool_response: { llmContent: output },
+    }));
+    const handler = config.getHookSystem()?.getEventHandler();
+    const batch = await handler?.fire(HookEventName.ToolBatchEnd, { toolCalls }, signal, session);
+    const said = batch?.finalOutput;
+    if (said?.shouldStopExecution()) return { text: '', stopped: said.getStopReason() };
+    const results: Part[] = done.map(({ name, output }) => ({
+      functionResponse: { name, response: { output } },
+    }));
+    contents.push({ role: 'user', parts: results });
+    const context = said?.getAdditionalContext();
+    if (context) contents.push({ role: 'user', parts: [{ text: context }] });
   }
 }
 

@@ -34,6 +34,13 @@ export function waiting() {
   };
 }
 
+/** A hook that notes what it reads, and sends an agent back to work, once. */
+export function objecting(reason: string) {
+  const hook = answering({ decision: 'block', reason });
+  const command = `INPUT=$(cat); printf '%s' "$INPUT" | { ${NOTE}; }; case "$INPUT" in *'"stop_hook_active":true'*) ;; *) printf '%s' "$ANSWER" ;; esac`;
+  return { ...hook, command };
+}
+
 /** One group with one hook. */
 export function group<H>(hook: H, fields: { matcher?: string; dialect?: 'claude' } = {}) {
   return [{ ...fields, hooks: [hook] }];

@@ -82,12 +82,14 @@ function prepare(
     debugLogger: new NotingLogger('hookstack:conformance', notes.warnings),
   });
   const answers = [...(scenario.answers ?? [])];
+  let failures = scenario.modelFails ?? 0;
   const turn: Turn = {
     config,
     settings,
     workingDir,
     approver,
     tools: makeTools(notes.runs, abortion, scenario.toolThrows ?? false),
+    subagent: scenario.subagent,
     prompt: 'Go.',
     systemInstruction: 'You are an agent.',
     stream: scenario.stream ?? false,
@@ -95,6 +97,7 @@ function prepare(
     session: SESSION,
     async model(request, signal) {
       const count = notes.sent.push(structuredClone(request));
+      if (failures-- > 0) throw new Error('The model is overloaded.');
       const answer = toAnswer(answers.shift() ?? 'Done.', count, () =>
         abortion.work('stream', signal),
       );

@@ -60,6 +60,11 @@ export interface Turn {
   /** The directory of `config`, an empty one for this turn alone. */
   readonly workingDir: string;
   readonly tools: readonly ScenarioTool[];
+  /**
+   * The name of an agent that the host's agent can start, in the way of the host, with the argument `request`. It has the
+   * same tools, model and system instruction.
+   */
+  readonly subagent?: string | undefined;
   readonly prompt: string;
   readonly systemInstruction: string;
   /** Whether to use the host's way of streaming. */
@@ -168,7 +173,21 @@ export type ModelScenarioName =
   | 'abortDuringStream'
   | 'modelReads';
 
-export type ScenarioName = ToolScenarioName | ModelScenarioName;
+/** Scenarios of what happens between them. */
+export type MomentScenarioName =
+  | 'batchEnd'
+  | 'batchBlocked'
+  | 'batchStop'
+  | 'modelError'
+  | 'modelRetry'
+  | 'modelRetryStream'
+  | 'subagent'
+  | 'subagentInside'
+  | 'subagentBlock'
+  | 'subagentStop'
+  | 'subagentBack';
+
+export type ScenarioName = ToolScenarioName | ModelScenarioName | MomentScenarioName;
 
 /** What an adapter's author writes: how one turn of an agent is run in the host, with the adapter and a mock model. */
 export interface Harness {
@@ -188,6 +207,10 @@ export interface Scenario {
   readonly answers?: readonly ScriptedAnswer[];
   readonly stream?: boolean;
   readonly hold?: boolean;
+  /** How often the model fails before it answers. */
+  readonly modelFails?: number;
+  /** The name of a sub-agent that the model can call, with a `request`. */
+  readonly subagent?: string;
   /** Whether the tool throws. */
   readonly toolThrows?: boolean;
   /** What the person says, one after the other. */

@@ -26,6 +26,13 @@ const claudeLike = {
   permission_mode: 'default',
 };
 const bash = { tool_name: 'Bash', tool_input: COMMAND, tool_use_id: 'c1' };
+/** Of a sub-agent, and of its end. */
+const helper = { agent_id: 'a1', agent_type: 'Explore' };
+const ofHelper = {
+  stop_hook_active: false,
+  agent_transcript_path: '/a1.jsonl',
+  last_assistant_message: 'Found.',
+};
 const shellResult = { stdout: 'secret', stderr: '', interrupted: false, isImage: false };
 
 const claude = payloads('hook_event_name', claudeLike, {
@@ -36,11 +43,22 @@ const claude = payloads('hook_event_name', claudeLike, {
   PostToolUseFailure: { ...bash, error: 'Exit code 3\nsecret', is_interrupt: false },
   UserPromptSubmit: { prompt: 'Go.' },
   Stop: { stop_hook_active: false, last_assistant_message: 'Done.' },
-  SubagentStop: { stop_hook_active: false, agent_id: 'a1', agent_type: 'Explore' },
+  SubagentStart: helper,
+  SubagentStop: { ...helper, ...ofHelper, background_tasks: [], session_crons: [] },
   PreCompact: { trigger: 'auto', custom_instructions: '' },
+  PostCompact: { trigger: 'manual', compact_summary: 'Short.' },
   SessionStart: { source: 'startup', model: 'm' },
   SessionEnd: { reason: 'other' },
   Notification: { message: 'May it?', notification_type: 'permission_prompt' },
+  StopFailure: { error: 'unknown', last_assistant_message: 'API Error: 400 It fails.' },
+  'StopFailure of a limit': { error: 'rate_limit', error_details: 'Too many.' },
+  PostToolBatch: {
+    tool_calls: [
+      { ...bash, tool_response: 'secret' },
+      { tool_name: 'Write', tool_input: WRITE, tool_use_id: 'c2', tool_response: 'Written.' },
+    ],
+  },
+  'PostToolBatch of a helper': { ...helper, tool_calls: [{ ...bash, tool_response: 'secret' }] },
 });
 
 const geminiShell = { tool_name: 'run_shell_command', tool_input: COMMAND };
@@ -90,13 +108,18 @@ const codex = payloads(
     PostToolUse: { ...bash, tool_response: 'secret' },
     UserPromptSubmit: { prompt: 'Go.' },
     Stop: { stop_hook_active: false, last_assistant_message: 'Done.' },
-    SubagentStop: { stop_hook_active: false, agent_id: 'a1', agent_type: 'default' },
+    'UserPromptSubmit of a helper': { ...helper, prompt: 'Go.' },
+    'PreToolUse of a helper': { ...bash, ...helper },
+    SubagentStart: helper,
+    SubagentStop: { ...helper, ...ofHelper },
     PreCompact: { trigger: 'auto' },
+    PostCompact: { trigger: 'auto' },
     SessionStart: { source: 'startup' },
     SessionEnd: { reason: 'other' },
   },
 );
 
+const taskOfCopilot = { agent_id: 'a1', agent_type: 'task', parent_agent_id: 's1' };
 const copilot = payloads(
   'hook_event_name',
   { session_id: 's1', timestamp: TIME, cwd: '/shop' },
@@ -110,7 +133,33 @@ const copilot = payloads(
     PostToolUseFailure: { tool_name: 'Read', tool_input: { path: '/x' }, error: 'no such file' },
     UserPromptSubmit: { prompt: 'Go.' },
     Stop: { transcript_path: '/t.jsonl', stop_reason: 'end_turn', stop_hook_active: false },
-    SubagentStop: { agent_id: 'a1', agent_type: 'task', response: 'Done.' },
+    'PreToolUse of a helper': {
+      session_id: 's1',
+      ...taskOfCopilot,
+      tool_name: 'Bash',
+      tool_input: { ...COMMAND, description: 'pushes' },
+    },
+    SubagentStart: {
+      hook_event_name: undefined,
+      session_id: undefined,
+      sessionId: 's1',
+      timestamp: 1795773724913,
+      transcriptPath: '/t.jsonl',
+      agentName: 'task',
+      ...taskOfCopilot,
+    },
+    SubagentStop: {
+      ...taskOfCopilot,
+      agent_name: 'task',
+      last_assistant_message: 'Found.',
+      stop_reason: 'end_turn',
+      stop_hook_active: false,
+    },
+    ErrorOccurred: {
+      error: { name: 'Error', message: 'It fails.', stack: '' },
+      error_context: 'model_call',
+      recoverable: false,
+    },
     PreCompact: { trigger: 'auto', custom_instructions: '' },
     SessionStart: { source: 'new', initial_prompt: 'Go.' },
     SessionEnd: { reason: 'complete' },
@@ -137,6 +186,7 @@ const vscode = payloads(
     PostToolUse: { ...terminal, tool_response: 'secret' },
     UserPromptSubmit: { prompt: 'Go.' },
     Stop: { stop_hook_active: false },
+    SubagentStart: { agent_id: 'a1', agent_type: 'Plan' },
     SubagentStop: { agent_id: 'a1', agent_type: 'Plan', stop_hook_active: false },
     PreCompact: { trigger: 'auto' },
     SessionStart: { source: 'new' },
@@ -173,7 +223,16 @@ const cursor = payloads(
     },
     beforeSubmitPrompt: { prompt: 'Go.', attachments: [] },
     stop: { status: 'completed', loop_count: 0 },
+    subagentStart: {
+      subagent_id: 'a1',
+      subagent_type: 'explore',
+      task: 'Go.',
+      parent_conversation_id: 's1',
+      tool_call_id: 'c1',
+      is_parallel_worker: false,
+    },
     subagentStop: {
+      subagent_id: 'a1',
       subagent_type: 'explore',
       status: 'completed',
       summary: 'Done.',
@@ -254,8 +313,28 @@ const qwen = payloads(
     PostToolUseFailure: { ...qwenShell, error: 'secret', is_interrupt: false, duration_ms: 3 },
     UserPromptSubmit: { prompt: 'Go.', submitted_prompt: 'Go.' },
     Stop: { stop_hook_active: false, last_assistant_message: 'Done.', background_tasks: [] },
-    SubagentStop: { stop_hook_active: false, agent_id: 'a1', agent_type: 'task' },
+    'PreToolUse of a helper': { ...qwenShell, agent_id: 'a1' },
+    SubagentStart: helper,
+    SubagentStop: { ...helper, ...ofHelper, crons: [] },
+    StopFailure: { error: 'server_error', error_details: 'It fails.' },
+    PostToolBatch: {
+      tool_calls: [
+        {
+          ...geminiShell,
+          tool_use_id: 'c1',
+          tool_call_id: 'c1',
+          status: 'success',
+          tool_response: {
+            response_parts: [{ functionResponse: { id: 'c1', response: { output: 'secret' } } }],
+            result_display: 'secret',
+            execution_status: 'success',
+            content_length: 6,
+          },
+        },
+      ],
+    },
     PreCompact: { trigger: 'auto', custom_instructions: '' },
+    PostCompact: { trigger: 'auto', compact_summary: 'Short.' },
     SessionStart: { source: 'startup', model: 'm' },
     SessionEnd: { reason: 'other' },
     Notification: { message: 'It waits.', notification_type: 'auth_success' },
@@ -386,6 +465,7 @@ const cline = payloads(
     prompt_submit: { userPromptSubmit: { prompt: 'Go.', attachments: [] } },
     agent_start: { taskStart: { taskMetadata: {} } },
     agent_end: { taskComplete: { taskMetadata: {} } },
+    agent_error: { error: { name: 'Error', message: 'It fails.', stack: '' }, iteration: 1 },
   },
 );
 

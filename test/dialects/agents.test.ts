@@ -17,6 +17,7 @@ import {
 import { commonInput } from '../helpers/hooks.js';
 
 const { BeforeTool, AfterTool, BeforeAgent, AfterAgent } = HookEventName;
+const ENDS = new Set([AfterAgent, HookEventName.SubagentStop]);
 const CWD = '/project';
 
 const ARGUMENTS: Readonly<Record<string, Record<string, unknown>>> = {
@@ -47,6 +48,11 @@ function payloadOf(event: HookEventName, toolName: string): HookPayload<HookEven
     SessionEnd: { reason: 'other' },
     PreCompress: { trigger: 'auto' },
     Notification: { notificationType: 'Other', message: 'Look.' },
+    SubagentStart: { agentId: 'a1', agentType: 'explore', prompt: 'Go.' },
+    SubagentStop: { agentId: 'a1', agentType: 'explore', prompt: 'Go.', promptResponse: 'Done.' },
+    PostCompress: { trigger: 'auto', summary: 'Short.' },
+    ModelError: { llmRequest: { model: 'm', contents: [] }, error: { message: 'no' }, attempt: 1 },
+    ToolBatchEnd: { toolCalls: [] },
   };
   return payloads[event] as unknown as HookPayload<HookEventName>;
 }
@@ -63,7 +69,7 @@ function sentBy(name: DialectName, { event, moment }: EventWords, payload: unkno
 /** Each event of an agent that its hooks here have, as it sends it, for each tool that it is about. */
 function casesOf(name: DialectName): [string, EventWords, string][] {
   return dialects[name].events
-    .filter(({ isOnlySent, moment }) => !isOnlySent && moment === undefined)
+    .filter(({ moment }) => moment === undefined)
     .flatMap((words): [string, EventWords, string][] => {
       const hasTool = words.event === BeforeTool || words.event === AfterTool;
       const tools = TOOLS.filter(
@@ -101,7 +107,7 @@ describe.each(DIALECT_NAMES)('%s', (name) => {
     if (event === BeforeAgent) expect(received.payload).toMatchObject({ prompt: 'Go.' });
   });
 
-  it.each(casesOf(name).filter(([, { event }]) => events[event].canBlock && event !== AfterAgent))(
+  it.each(casesOf(name).filter(([, { event }]) => events[event].canBlock && !ENDS.has(event)))(
     'is told a refusal at %s as one, whatever the reason to refuse',
     (_title, words, tool) => {
       const received = receivedFrom(name, words, tool);

@@ -482,12 +482,12 @@ describe('matchers and units', () => {
   it('warns of a timeout that looks like milliseconds, and of events without a counterpart', async () => {
     const { problems } = await openProject(sandbox, {
       PreToolUse: [{ dialect: 'claude', hooks: [{ ...script('x.sh'), timeout: 5000 }] }],
-      SubagentStop: [group('', 'x.sh')],
+      TeammateIdle: [group('', 'x.sh')],
       PostToolUse: [{ hooks: [script('x.sh')] }],
     });
     expect(problems.map(({ path: at, message }) => `${at}: ${message}`)).toEqual([
       'hooks.PreToolUse[0].hooks[0].timeout: 5000 is in seconds here; did you mean 5?',
-      expect.stringMatching(/^hooks\.SubagentStop: unknown event, ignored/),
+      expect.stringMatching(/^hooks\.TeammateIdle: unknown event, ignored/),
       expect.stringMatching(/^hooks\.PostToolUse: not an event here.*"dialect": "claude"/),
     ]);
   });

@@ -76,7 +76,6 @@ describe('hooks for Claude Code', () => {
     ['if', { command: DENY_BY_CODE, if: 'Agent(Explore)' }],
     ['shell', { command: 'exit 2', shell: 'powershell' }],
     ['headers', { type: 'http', url: 'http://localhost:9/hook', headers: ['a'] }],
-    ['type', { type: 'prompt', prompt: 'Is this safe? $ARGUMENTS' }],
     ['type', { type: 'agent', prompt: 'Check it.' }],
   ])('a hook with %s that has no meaning here is left out, as an error', async (key, hook) => {
     const { problems, config } = await openProject(sandbox, claude('PreToolUse', hook, 'Bash'));

@@ -126,7 +126,7 @@ describe('what an agent tells its hooks, in our words', () => {
   });
 
   it('is nothing where the event is none of ours, and refused where it cannot be read', () => {
-    expect(receive('claude', { hook_event_name: 'SubagentStart' })).toBeUndefined();
+    expect(receive('claude', { hook_event_name: 'TeammateIdle' })).toBeUndefined();
     for (const json of [null, [], 'x', {}, { hook_event_name: 'NoSuchEvent' }]) {
       expect(() => receive('claude', json)).toThrow(UnreadableEvent);
     }

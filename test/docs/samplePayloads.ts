@@ -45,4 +45,24 @@ export const samplePayloads: { readonly [E in HookEventName]: HookPayload<E> } =
     message: 'May write_file run?',
     details: {},
   },
+  SubagentStart: { agentId: 'a1', agentType: 'general-purpose', prompt: 'Find all haiku' },
+  SubagentStop: {
+    agentId: 'a1',
+    agentType: 'general-purpose',
+    prompt: 'Find all haiku',
+    promptResponse: 'There are two.',
+    stopHookActive: false,
+  },
+  PostCompress: { trigger: PreCompressTrigger.Auto, summary: 'The user wants haiku.' },
+  ModelError: { llmRequest, error: { message: 'overloaded', status: 503 }, attempt: 1 },
+  ToolBatchEnd: {
+    toolCalls: [
+      {
+        tool_name: 'write_file',
+        tool_input: { file_path: 'haiku.txt', content: '…' },
+        tool_response: { llmContent: 'Created haiku.txt' },
+        call_id: 'c1',
+      },
+    ],
+  },
 };

@@ -298,7 +298,7 @@ describe('what other agents say of a hook', () => {
     ]);
   });
 
-  it.each(['async', 'asyncRewake', 'once', 'statusMessage'])('has no effect: %s', (key) => {
+  it.each(['once', 'statusMessage'])('has no effect: %s', (key) => {
     const { hooks, problems } = parseHook({ [key]: true });
     expect(hooks.BeforeTool?.[0]?.hooks).toEqual([guard, audit]);
     expect(problems).toMatchObject([{ kind: 'no-effect' }]);

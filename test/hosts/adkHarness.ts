@@ -1,4 +1,5 @@
 import {
+  AgentTool,
   BaseLlm,
   FunctionTool,
   InMemoryRunner,
@@ -11,11 +12,22 @@ import {
 import type { Content, Tool } from '@google/genai';
 import type { Harness, ModelAnswer, SentRequest, Turn } from '../conformance/conformance.js';
 import { HooksPlugin, type HooksMark } from 'hookstack/adk';
+import { ONLY_TOLD } from './noMoments.js';
 
 /** Google ADK with the plugin, and a model that says what a scenario wants. */
 export const adkHarness: Harness = {
   host: `Google ADK ${version.split('.', 2).join('.')}`,
   run,
+  differences: {
+    modelRetry: ONLY_TOLD,
+    modelRetryStream: ONLY_TOLD,
+    subagentInside: {
+      instead: 'hooks do not see into it: a warning says so',
+      isSeen: ({ read, warnings }) =>
+        !read.some((input) => input['tool_name'] === 'read') &&
+        warnings.some((each) => each.includes('without plugins')),
+    },
+  },
 };
 
 type Say = (request: LlmRequest, signal?: AbortSignal) => ModelAnswer | Promise<ModelAnswer>;
@@ -56,20 +68,22 @@ function textOf(text: string): Content {
 }
 
 async function run(turn: Turn) {
-  const agent = new LlmAgent({
-    name: 'agent',
-    model: new MockLlm((request, signal) => turn.model(toSent(request), signal)),
-    instruction: turn.systemInstruction,
-    tools: turn.tools.map(
-      ({ name, description, parameters, execute }) =>
-        new FunctionTool({
-          name,
-          description,
-          parameters: parameters as never,
-          execute: (args, context) => execute(args, context?.abortSignal),
-        }),
-    ),
-  });
+  const tools = turn.tools.map(
+    ({ name, description, parameters, execute }) =>
+      new FunctionTool({
+        name,
+        description,
+        parameters: parameters as never,
+        execute: (args, context) => execute(args, context?.abortSignal),
+      }),
+  );
+  const model = new MockLlm((request, signal) => turn.model(toSent(request), signal));
+  const { subagent, systemInstruction: instruction } = turn;
+  const helper =
+    subagent === undefined
+      ? []
+      : [new AgentTool({ agent: new LlmAgent({ name: subagent, model, instruction, tools }) })];
+  const agent = new LlmAgent({ name: 'agent', model, instruction, tools: [...tools, ...helper] });
   const plugin = new HooksPlugin(turn.config, { session: turn.session });
   const runner = new InMemoryRunner({ agent, appName: 'test', plugins: [plugin] });
   const session = await runner.sessionService.createSession({ appName: 'test', userId: 'user' });

@@ -10,6 +10,7 @@ import type {
   SentRequest,
   Turn,
 } from '../conformance/conformance.js';
+import { NO_SUBAGENTS } from './noMoments.js';
 
 type Params = Parameters<MockLanguageModelV4['doGenerate']>[0];
 type Generated = Awaited<ReturnType<MockLanguageModelV4['doGenerate']>>;
@@ -37,7 +38,7 @@ export function aiHarness(version: keyof typeof VERSIONS): Harness {
   return {
     host: `AI SDK ${version}`,
     run: (turn) => run(turn, version),
-    differences: { redactShown: CHANGE_IS_LOST },
+    differences: { redactShown: CHANGE_IS_LOST, ...NO_SUBAGENTS },
   };
 }
 

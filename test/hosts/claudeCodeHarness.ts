@@ -5,6 +5,7 @@ import {
   type Turn,
 } from '../conformance/conformance.js';
 import { claudeLoop, type Answer } from './claudeLoop.js';
+import { CLAUDE_MOMENTS } from './claudeMoments.js';
 import { hookCommand } from './hookCommand.js';
 
 const NO_MODEL_EVENTS: Difference = {
@@ -16,7 +17,10 @@ const NO_MODEL_EVENTS: Difference = {
 export const claudeCodeHarness: Harness = {
   host: 'Claude Code',
   run,
-  differences: Object.fromEntries(modelScenarioNames.map((name) => [name, NO_MODEL_EVENTS])),
+  differences: {
+    ...Object.fromEntries(modelScenarioNames.map((name) => [name, NO_MODEL_EVENTS])),
+    ...CLAUDE_MOMENTS,
+  },
 };
 
 async function run(turn: Turn) {

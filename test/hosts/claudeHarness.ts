@@ -7,6 +7,7 @@ import {
   type Turn,
 } from '../conformance/conformance.js';
 import { claudeLoop } from './claudeLoop.js';
+import { CLAUDE_MOMENTS } from './claudeMoments.js';
 import { fakeClaude } from './fakeClaude.js';
 
 /** No hook runs, and the log says that it does not. */
@@ -19,7 +20,10 @@ const NO_MODEL_EVENTS: Difference = {
 export const claudeHarness: Harness = {
   host: 'Claude Agent SDK 0.3',
   run: runTurn,
-  differences: Object.fromEntries(modelScenarioNames.map((name) => [name, NO_MODEL_EVENTS])),
+  differences: {
+    ...Object.fromEntries(modelScenarioNames.map((name) => [name, NO_MODEL_EVENTS])),
+    ...CLAUDE_MOMENTS,
+  },
 };
 
 async function runTurn(turn: Turn) {

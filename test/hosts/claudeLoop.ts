@@ -41,13 +41,22 @@ interface Stop {
 
 /** One turn, with hooks as the documentation of Claude Code says. */
 export async function claudeLoop(turn: Turn, io: ClaudeIo): Promise<{ text: string } | Stop> {
-  const messages: SentRequest['messages'][number][] = [
+  return converse(turn, io, [
     { role: 'system', text: io.systemPrompt },
     { role: 'user', text: io.prompt },
-  ];
+  ]);
+}
+
+type Messages = SentRequest['messages'][number][];
+
+async function converse(
+  turn: Turn,
+  io: ClaudeIo,
+  messages: Messages,
+): Promise<{ text: string } | Stop> {
   for (;;) {
     const request = { messages, tools: turn.tools.map(({ name }) => name) };
-    const { text, chunks, calls } = await turn.model(request, io.signal);
+    const { text, chunks, calls } = await ask(turn, io, request);
     if (calls.length === 0) {
       for await (const piece of turn.stream ? chunks : []) {
         if (!io.signal.aborted) io.show(piece);
@@ -59,6 +68,48 @@ export async function claudeLoop(turn: Turn, io: ClaudeIo): Promise<{ text: stri
       if (typeof result !== 'string') return result;
       messages.push({ role: 'tool', text: result });
     }
+    const batch = calls.map(({ id, name, args }, at) => ({
+      tool_name: name,
+      tool_input: args,
+      tool_use_id: id,
+      tool_response: results[at],
+    }));
+    const after = await io.fire('PostToolBatch', { tool_calls: batch });
+    if (after.continue === false) return { stopReason: after.stopReason ?? '' };
+    const { additionalContext } = after.hookSpecificOutput ?? {};
+    if (additionalContext) messages.push({ role: 'user', text: additionalContext });
+  }
+}
+
+/** Nothing that hooks answer to a failure has an effect. */
+async function ask(turn: Turn, io: ClaudeIo, request: SentRequest) {
+  try {
+    return await turn.model(request, io.signal);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    await io.fire('StopFailure', { error: 'server_error', error_details: message });
+    throw error;
+  }
+}
+
+/** Another agent, which nobody can keep from beginning. */
+async function help(turn: Turn, io: ClaudeIo, agentType: string, prompt: string): Promise<string> {
+  const who = { agent_id: 'agent-1', agent_type: agentType };
+  const inside = {
+    ...io,
+    fire: (event: string, more: object) => io.fire(event, { ...who, ...more }),
+  };
+  const start = await inside.fire('SubagentStart', {});
+  const { additionalContext = '' } = start.hookSpecificOutput ?? {};
+  const messages: Messages = [{ role: 'user', text: [prompt, additionalContext].join('\n') }];
+  for (let isSentBack = false; ; isSentBack = true) {
+    const ended = await converse(turn, inside, messages);
+    if (!('text' in ended)) return ended.stopReason;
+    const { text } = ended;
+    const done = { stop_hook_active: isSentBack, last_assistant_message: text };
+    const end = await inside.fire('SubagentStop', done);
+    if (end.decision !== 'block') return text;
+    messages.push({ role: 'assistant', text }, { role: 'user', text: end.reason ?? '' });
   }
 }
 
@@ -81,7 +132,10 @@ async function callTool(
   }
   const tool = turn.tools.find((each) => each.name === name);
   try {
-    const output = await tool?.execute({ ...input }, io.signal);
+    const output =
+      name === turn.subagent
+        ? await help(turn, io, name, String(args['request']))
+        : await tool?.execute({ ...input }, io.signal);
     const fields = { ...call, tool_input: input, tool_response: output };
     return whatModelReads(output ?? '', await io.fire('PostToolUse', fields));
   } catch (error) {

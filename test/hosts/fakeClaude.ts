@@ -73,10 +73,18 @@ export function fakeClaude(
   };
   const answer = async (content: Line['message']['content']) => {
     const prompt = typeof content === 'string' ? content : content.map(({ text }) => text).join('');
-    const result = await serve({ ...io, prompt, systemPrompt });
+    const outcome = await serve({ ...io, prompt, systemPrompt }).then(
+      (result) => ({ subtype: 'success', is_error: false, result }),
+      (error: unknown) => ({
+        subtype: 'error_during_execution',
+        is_error: true,
+        errors: [String(error)],
+      }),
+    );
+    if (state.exitCode !== null) return;
     const figures = { duration_ms: 1, duration_api_ms: 1, num_turns: 1, total_cost_usd: 0 };
     const rest = { ...figures, usage: {}, permission_denials: [] };
-    tell({ type: 'result', subtype: 'success', is_error: false, result, ...rest });
+    tell({ type: 'result', ...outcome, ...rest });
     exit();
   };
   createInterface({ input: stdin }).on('line', (text) => {

@@ -1,18 +1,21 @@
-import type {
-  Difference,
-  Harness,
-  ModelAnswerCall,
-  Seen,
-  SentRequest,
-  Turn,
+import {
+  momentScenarioNames,
+  type Difference,
+  type Harness,
+  type ModelAnswerCall,
+  type Seen,
+  type SentRequest,
+  type Turn,
 } from '../conformance/conformance.js';
 import { hookCommand, type HookRun } from './hookCommand.js';
+import { without } from './noMoments.js';
 
 /** Gemini CLI with `hookstack hook` in its settings. It cannot run offline: a loop does what its documentation says. */
 export const geminiHarness: Harness = {
   host: 'Gemini CLI',
   run,
   differences: {
+    ...without(...momentScenarioNames),
     identity: {
       instead: 'the session, and no agent',
       isSeen: ({ read }) =>

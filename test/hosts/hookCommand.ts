@@ -16,6 +16,8 @@ const OUR_EVENTS: Readonly<Record<string, string>> = {
   PreToolUse: 'BeforeTool',
   PostToolUse: 'AfterTool',
   PostToolUseFailure: 'AfterTool',
+  PostToolBatch: 'ToolBatchEnd',
+  StopFailure: 'ModelError',
 };
 
 /**

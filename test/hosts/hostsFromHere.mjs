@@ -2,5 +2,5 @@
 import { register } from 'node:module';
 
 const resolver = `export const resolve = (name, context, next) =>
-  next(name, /^(?:langchain|@google\\/adk)$/.test(name) ? { ...context, parentURL: ${JSON.stringify(import.meta.url)} } : context);`;
+  next(name, /^(?:langchain|@google\\/adk|@modelcontextprotocol\\/sdk\\/.+)$/.test(name) ? { ...context, parentURL: ${JSON.stringify(import.meta.url)} } : context);`;
 register(`data:text/javascript,${encodeURIComponent(resolver)}`);

@@ -8,9 +8,14 @@ import {
 import { ChatGenerationChunk } from '@langchain/core/outputs';
 import type { Harness, ModelAnswer, SentRequest, Turn } from '../conformance/conformance.js';
 import { hooksMiddleware, type MessageMark } from 'hookstack/langchain';
+import { NO_SUBAGENTS } from './noMoments.js';
 
 /** LangChain with the middleware, and a model that says what a scenario wants. */
-export const langchainHarness: Harness = { host: 'LangChain JS 1.5', run };
+export const langchainHarness: Harness = {
+  host: 'LangChain JS 1.5',
+  run,
+  differences: NO_SUBAGENTS,
+};
 
 interface Options extends BaseChatModelCallOptions {
   tools?: readonly { name: string }[];

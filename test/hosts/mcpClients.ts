@@ -1,9 +1,17 @@
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { Client as ModernClient } from '@modelcontextprotocol/client';
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernHttpTransport,
+} from '@modelcontextprotocol/client';
 import { StdioClientTransport as ModernTransport } from '@modelcontextprotocol/client/stdio';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import {
+  StreamableHTTPClientTransport,
+  type StreamableHTTPClientTransportOptions,
+} from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   CreateMessageRequestSchema,
   ElicitRequestSchema,
@@ -12,6 +20,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { onTestFinished } from 'vitest';
 import { MAIN, type Cli } from '../cli/helpers.js';
+import { openDoor } from '../cli/mcpHttp.js';
 
 const everything = createRequire(import.meta.url).resolve(
   '@modelcontextprotocol/server-everything/package.json',
@@ -48,6 +57,48 @@ interface Connection {
   readonly elicit?: Elicit;
 }
 
+/** A server over HTTP, and how a client comes to it: by itself, or through a proxy that it starts or asks. */
+export interface Place {
+  readonly url: string;
+  readonly way: 'direct' | 'stdio' | 'door';
+  readonly elicit?: Elicit;
+  /** Of the transport of the client 1.32. */
+  readonly options?: StreamableHTTPClientTransportOptions;
+}
+
+/** An official client, connected to a server over HTTP. */
+export async function connectTo(
+  cli: Cli,
+  kind: ClientKind,
+  { url, way, elicit = ACCEPT, options }: Place,
+): Promise<Client | ModernClient> {
+  const env = { HOME: cli.home, PATH: process.env['PATH'] ?? '' };
+  const args = [MAIN, 'mcp', '--name', 'everything', '--url', url];
+  const start = {
+    command: process.execPath,
+    args,
+    env,
+    cwd: cli.project,
+    stderr: 'ignore',
+  } as const;
+  const isFirst = kind === '1.32';
+  const client = isFirst ? firstClient(elicit) : secondClient(kind, elicit);
+  onTestFinished(() => client.close());
+  if (way === 'stdio') {
+    await (client instanceof Client
+      ? client.connect(new StdioClientTransport(start))
+      : client.connect(new ModernTransport(start)));
+    return client;
+  }
+  const place = new URL(
+    way === 'door' ? (await openDoor(cli, url, '--name', 'everything')).url : url,
+  );
+  await (client instanceof Client
+    ? client.connect(new StreamableHTTPClientTransport(place, options) as Transport)
+    : client.connect(new ModernHttpTransport(place)));
+  return client;
+}
+
 /** An official client, connected to a server. */
 export async function connect(
   cli: Cli,
@@ -74,25 +125,29 @@ export async function connect(
 
 type Start = ConstructorParameters<typeof StdioClientTransport>[0];
 
-async function connectFirst(start: Start, elicit: Elicit): Promise<Client> {
+function connectFirst(start: Start, elicit: Elicit): Promise<Client> {
+  const client = firstClient(elicit);
+  return client.connect(new StdioClientTransport(start)).then(() => client);
+}
+
+function firstClient(elicit: Elicit): Client {
   const client = new Client(INFO, { capabilities: CAPABILITIES });
   client.setRequestHandler(ElicitRequestSchema, ({ params }) => elicit(params.message));
   client.setRequestHandler(CreateMessageRequestSchema, () => MESSAGE);
   client.setRequestHandler(ListRootsRequestSchema, () => ROOTS);
-  await client.connect(new StdioClientTransport(start));
   return client;
 }
 
-async function connectSecond(
-  start: Start,
-  kind: ClientKind,
-  elicit: Elicit,
-): Promise<ModernClient> {
+function connectSecond(start: Start, kind: ClientKind, elicit: Elicit): Promise<ModernClient> {
+  const client = secondClient(kind, elicit);
+  return client.connect(new ModernTransport(start)).then(() => client);
+}
+
+function secondClient(kind: ClientKind, elicit: Elicit): ModernClient {
   const versionNegotiation = { mode: kind === '2.4' ? 'legacy' : 'auto' } as const;
   const client = new ModernClient(INFO, { capabilities: CAPABILITIES, versionNegotiation });
   client.setRequestHandler('elicitation/create', ({ params }) => elicit(params.message));
   client.setRequestHandler('sampling/createMessage', () => MESSAGE);
   client.setRequestHandler('roots/list', () => ROOTS);
-  await client.connect(new ModernTransport(start));
   return client;
 }

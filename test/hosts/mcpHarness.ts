@@ -14,6 +14,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import {
   modelScenarioNames,
+  momentScenarioNames,
   type Difference,
   type Harness,
   type ModelAnswerCall,
@@ -21,6 +22,7 @@ import {
   type Turn,
 } from '../conformance/conformance.js';
 import { MAIN } from '../cli/helpers.js';
+import { without } from './noMoments.js';
 
 const NO_MODEL_CALLS: Difference = {
   instead: 'no model calls in MCP',
@@ -52,6 +54,7 @@ export const mcpHarness: Harness = {
         .filter((name) => !OF_LISTS.has(name))
         .map((name) => [name, NO_MODEL_CALLS]),
     ),
+    ...without(...momentScenarioNames),
     stop: AS_AN_ERROR,
     stopAfterTool: AS_AN_ERROR,
     identity: {

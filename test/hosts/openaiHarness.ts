@@ -56,12 +56,22 @@ function makeAgent(turn: Turn) {
         execute(args as Record<string, unknown>, details?.signal),
     }),
   );
-  return new Agent({
-    name: 'writer',
-    instructions: turn.systemInstruction,
-    tools,
-    model: mockModel((request) => turn.model(toSent(request), request.signal), turn.stream),
-  });
+  const model = mockModel(async (request) => {
+    const { calls, ...answer } = await turn.model(toSent(request), request.signal);
+    return { ...answer, calls: calls.map(asInput) };
+  }, turn.stream);
+  const { systemInstruction: instructions, subagent: name, config, session } = turn;
+  const agent = { instructions, model };
+  if (name === undefined) return new Agent({ ...agent, name: 'writer', tools });
+  const helper = withHooks(config, new Agent({ ...agent, name, tools }), { session });
+  const helping = helper.asTool({ toolName: name, toolDescription: 'Helps.' });
+  return new Agent({ ...agent, name: 'writer', tools: [...tools, helping] });
+}
+
+/** Agents of the SDK that are tools have an argument of their own. */
+function asInput<C extends ModelAnswer['calls'][number]>(call: C): C {
+  const { request } = call.args;
+  return request === undefined ? call : { ...call, args: { input: request } };
 }
 
 /** A model that answers every request in the way in which it is asked. */

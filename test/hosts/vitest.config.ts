@@ -9,7 +9,11 @@ const hosts: Plugin = {
   name: 'hosts',
   enforce: 'pre',
   resolveId(source, importer) {
-    if (!/^(?:langchain|@google\/adk)$/u.test(source) || !importer?.startsWith(SRC)) return null;
+    if (
+      !/^(?:langchain|@google\/adk|@modelcontextprotocol\/sdk\/.+)$/u.test(source) ||
+      !importer?.startsWith(SRC)
+    )
+      return null;
     return this.resolve(source, import.meta.filename, { skipSelf: true });
   },
 };

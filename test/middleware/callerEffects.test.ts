@@ -77,6 +77,7 @@ const toolStages = stagesOf(STAGES.tool, (fire, config) =>
 const modelStages = stagesOf(STAGES.model, (fire, config) =>
   modelStagesOf(fire, {
     skipIdle: (event) => skipIdle(config, event),
+    mayBeRead: (event) => mayBeRead(config, event),
     holdsAnswers: () => config.holdsAnswers(),
     askPerson: config.askPerson,
     getDebugLogger: () => config.getDebugLogger(),

@@ -6,7 +6,7 @@ import { modelStages, readOrWarn, type FireHook } from '../../middleware/callerE
 import type { Middleware } from '../../src/compose.js';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { createModelCall, type AnyHookContext, type ModelCall } from '../../src/context.js';
-import { fireHook, skipIdle } from '../../src/hooks/fireHook.js';
+import { fireHook, mayBeRead, skipIdle } from '../../src/hooks/fireHook.js';
 import { collectResponse, textResponse } from '../../src/protocol/response.js';
 import type { Approver } from '../../src/protocol/approval.js';
 import {
@@ -50,6 +50,7 @@ async function open(
   });
   const stages = modelStages(fire, {
     skipIdle: (event) => skipIdle(config, event),
+    mayBeRead: (event) => mayBeRead(config, event),
     holdsAnswers: () => config.holdsAnswers(),
     askPerson: config.askPerson,
     getDebugLogger: () => logger,

@@ -118,6 +118,20 @@ describe('planner', () => {
       { notificationType: NotificationType.Idle, message: 'm', details: {} },
       { subject: 'Idle' },
     ],
+    SubagentStart: [{ agentId: 'a1', agentType: 'explore', prompt: 'p' }, { agentType: 'explore' }],
+    SubagentStop: [
+      {
+        agentId: 'a1',
+        agentType: 'explore',
+        prompt: 'p',
+        promptResponse: 'r',
+        stopHookActive: false,
+      },
+      { agentType: 'explore' },
+    ],
+    PostCompress: [{ trigger: PreCompressTrigger.Auto, summary: 's' }, { subject: 'auto' }],
+    ModelError: [{ llmRequest, error: { message: 'down' }, attempt: 1 }, undefined],
+    ToolBatchEnd: [{ toolCalls: [] }, undefined],
   };
 
   it.each(Object.values(HookEventName))(

@@ -22,6 +22,7 @@ const session = { getSessionId: () => 's1', getWorkingDir: () => '/project' };
 const llmRequest = { model: 'm', contents: 'hello' };
 const request = { model: 'm', messages: [{ role: 'user', content: 'hello' }] };
 const toolInput = { path: 'a.txt' };
+const batched = { tool_name: 't', tool_input: toolInput, tool_response: {}, call_id: 'c1' };
 
 const payloads: { readonly [E in HookEventName]: [HookPayload<E>, expected: object] } = {
   BeforeTool: [
@@ -64,6 +65,35 @@ const payloads: { readonly [E in HookEventName]: [HookPayload<E>, expected: obje
     { notificationType: NotificationType.Idle, message: 'm', details: { n: 1 } },
     { notification_type: 'Idle', message: 'm', details: { n: 1 } },
   ],
+  SubagentStart: [
+    { agentId: 'a1', agentType: 'explore', prompt: 'p' },
+    { agent_id: 'a1', agent_type: 'explore', prompt: 'p' },
+  ],
+  SubagentStop: [
+    {
+      agentId: 'a1',
+      agentType: 'explore',
+      prompt: 'p',
+      promptResponse: 'r',
+      stopHookActive: false,
+    },
+    {
+      agent_id: 'a1',
+      agent_type: 'explore',
+      prompt: 'p',
+      prompt_response: 'r',
+      stop_hook_active: false,
+    },
+  ],
+  PostCompress: [
+    { trigger: PreCompressTrigger.Auto, summary: 's' },
+    { trigger: 'auto', summary: 's' },
+  ],
+  ModelError: [
+    { llmRequest, error: { message: 'down' }, attempt: 1 },
+    { llm_request: request, error: { message: 'down' }, attempt: 1 },
+  ],
+  ToolBatchEnd: [{ toolCalls: [batched] }, { tool_calls: [batched] }],
 };
 
 function fail(): never {

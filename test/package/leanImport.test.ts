@@ -10,6 +10,9 @@ import { useTempDir } from '../helpers/tempDir.js';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const temp = useTempDir();
 
+/** Of what calls tools of MCP servers, and of what asks models. */
+const OF_HOOKS = ['client/streamableHttp.js', 'You judge an event'];
+
 it('is imported without what only some hosts need: commander, picomatch, the SDK, NATS', async () => {
   await cp(path.join(ROOT, 'dist'), path.join(temp.path, 'dist'), { recursive: true });
   await cp(path.join(ROOT, 'package.json'), path.join(temp.path, 'package.json'));
@@ -43,7 +46,7 @@ it('loads no package but those that are installed with it', async () => {
   expect([...loaded].filter((name) => !known.includes(name) && name !== 'hookstack')).toEqual([]);
 });
 
-it('loads nothing of a fleet before somebody asks a server', async () => {
+it('loads nothing of a fleet, of MCP and of prompts before somebody asks a server or a model', async () => {
   const texts = new Map<string, string>();
   const pending = [path.join(ROOT, 'dist/index.js')];
   for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
@@ -56,7 +59,13 @@ it('loads nothing of a fleet before somebody asks a server', async () => {
   expect(texts.size).toBeGreaterThan(1);
   const all = [...texts.values()].join('\n');
   expect(all).toContain('executeToolWithHooks');
-  for (const each of ['Hookstack-Question', '@nats-io', 'prom-client', 'no responders']) {
+  for (const each of [
+    'Hookstack-Question',
+    '@nats-io',
+    'prom-client',
+    'no responders',
+    ...OF_HOOKS,
+  ]) {
     expect(all.includes(each), each).toBe(false);
   }
 });

@@ -29,7 +29,7 @@ const answer = (...parts: string[]) => ({
 describe('names', () => {
   it('are those of all events, and of the one type', () => {
     expect(Object.values(HookEventName).join(' ')).toBe(
-      'BeforeTool AfterTool BeforeModel AfterModel BeforeToolSelection BeforeAgent AfterAgent SessionStart SessionEnd PreCompress Notification',
+      'BeforeTool AfterTool BeforeModel AfterModel BeforeToolSelection BeforeAgent AfterAgent SessionStart SessionEnd PreCompress Notification SubagentStart SubagentStop PostCompress ModelError ToolBatchEnd',
     );
     expect(HookType.Command).toBe('command');
   });

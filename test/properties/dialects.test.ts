@@ -136,7 +136,8 @@ describe.each(['claude', 'gemini'] as const)('the words of %s, there and back', 
     for (const { event, name: theirs, moment } of dialects[name].events) {
       const payload = { toolName: 'glob', toolInput: {}, toolResponse: {}, prompt: 'p' };
       const model = { llmRequest: { model: 'm', contents: [] }, llmResponse: {} };
-      const json = readBy(name, event, { ...payload, ...model }, moment);
+      const failed = { error: { message: 'm' }, toolCalls: [] };
+      const json = readBy(name, event, { ...payload, ...model, ...failed }, moment);
       const received = receivedBy(name, { ...json, hook_event_name: theirs });
       expect(received).toMatchObject({ event, theirEvent: theirs });
       expect('isAsked' in received.payload).toBe(moment === 'asked');

@@ -42,6 +42,26 @@ const events: readonly [HookEventName, (input: unknown) => boolean, string[], st
     ['notification_type', 'message'],
     ['details'],
   ],
+  [
+    HookEventName.SubagentStart,
+    validators.validateSubagentStartInput,
+    ['agent_id', 'agent_type', 'prompt'],
+    [],
+  ],
+  [
+    HookEventName.SubagentStop,
+    validators.validateSubagentStopInput,
+    ['agent_id', 'agent_type', 'prompt', 'prompt_response'],
+    ['stop_hook_active'],
+  ],
+  [HookEventName.PostCompress, validators.validatePostCompressInput, ['trigger'], ['summary']],
+  [
+    HookEventName.ModelError,
+    validators.validateModelErrorInput,
+    ['llm_request', 'error', 'attempt'],
+    [],
+  ],
+  [HookEventName.ToolBatchEnd, validators.validateToolBatchEndInput, ['tool_calls'], []],
 ];
 
 const exported: Readonly<Record<string, unknown>> = validators;
@@ -91,7 +111,7 @@ describe.each(events)('the validator of %s', (event, validate, required, optiona
   });
 
   it.each([...required, ...optional])('refuses a %s of another type', (field) => {
-    for (const wrong of [5, [5]]) expect(validate({ ...good, [field]: wrong })).toBe(false);
+    for (const wrong of [0, [5]]) expect(validate({ ...good, [field]: wrong })).toBe(false);
   });
 
   it('does without the fields that have a default', () => {

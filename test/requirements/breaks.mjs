@@ -299,8 +299,8 @@ export const BREAKS = [
     edits: [
       [
         PLANNER,
-        'if (!matchOn) return',
-        `if (event === '${event}') return { toolName: 'model' }; if (!matchOn) return`,
+        "if (matchOn !== 'toolName') return",
+        `if (event === '${event}') return { toolName: 'model' }; if (matchOn !== 'toolName') return`,
       ],
     ],
     test: [
@@ -572,8 +572,8 @@ export const BREAKS = [
       'a hook system is made while hooks are off',
       [
         CONFIG,
-        'if (!this.getEnableHooks()) return undefined;\n    return (this.#hookSystem',
-        'this.#hookSystem ??= this.#openHookSystem(); if (!this.getEnableHooks()) return undefined;\n    return (this.#hookSystem',
+        'if (!this.getEnableHooks() && !this.hasChanged()) return undefined;',
+        'this.#hookSystem ??= this.#openHookSystem(); if (!this.getEnableHooks() && !this.hasChanged()) return undefined;',
       ],
       ['config', 'getHookSystem makes none while hooks are off'],
     ],
@@ -824,8 +824,8 @@ export const BREAKS = [
       'the prompt of the user is merged as requests of the model are',
       [
         EVENTS,
-        'chain: (input, output) => {\n      const added',
-        "merge: 'replacement',\n    chain: (input, output) => {\n      const added",
+        "fields: { prompt: [text, 'What the user asked.'] },\n    answers: context,",
+        "fields: { prompt: [text, 'What the user asked.'] },\n    answers: context,\n    merge: 'replacement',",
       ],
       [
         'registration',

@@ -146,6 +146,8 @@ describe('the sources', () => {
       'src/author.ts': ['isTTY'],
       // Which guards are to be added.
       'src/cli/add/offerGuards.ts': ['node:readline/promises'],
+      // Whether the hooks of a plugin may run.
+      'src/cli/add/plugins/pluginReview.ts': ['node:readline/promises'],
       // A client is to start it, and not a person, which it says.
       'src/cli/mcp/mcp.ts': ['isTTY'],
       'src/cli/run/run.ts': ['isTTY', 'isTTY', 'isTTY'],

@@ -72,8 +72,18 @@ function protoOf(object: object): object | null {
 }
 
 describe('HookSystem', () => {
-  it('has its accessors, its life cycle, and nothing else', () => {
-    expect(membersOf(HookSystem).toSorted()).toEqual([
+  it('has its accessors, its life cycle, what hosts ask of async hooks, and nothing else', () => {
+    const ofAsyncHooks = [
+      'endSession',
+      'giveBackLate',
+      'lookForLate',
+      'takeLate',
+      'untilAsyncEnded',
+      'untilWoken',
+    ];
+    const others = membersOf(HookSystem).filter((name) => !ofAsyncHooks.includes(name));
+    expect(membersOf(HookSystem)).toEqual(expect.arrayContaining(ofAsyncHooks));
+    expect(others.toSorted()).toEqual([
       'dispose',
       'getAllHooks',
       'getEventHandler',
@@ -83,6 +93,7 @@ describe('HookSystem', () => {
       'isInitialized',
       'reload',
       'setHookEnabled',
+      'watch',
     ]);
   });
 

@@ -97,7 +97,7 @@ describe('what an editor offers for a hook', () => {
   it('begins with the type that can run, and its command', () => {
     expect(Object.keys(properties).slice(0, 2)).toEqual(['type', 'command']);
     expect(properties['type']).toMatchObject({
-      enum: ['command', 'rule', 'remote', 'plugin'],
+      enum: ['command', 'rule', 'remote', 'mcp_tool', 'prompt', 'plugin'],
       default: 'command',
     });
     expect(condition).toEqual({ properties: { type: { const: 'command' } } });
@@ -141,7 +141,7 @@ describe.each(Object.values(HookEventName))('the schema of the input of %s', (ev
   it.each(Object.keys(input))('insists on %s, and on its type', (field) => {
     const { [field]: _left, ...others } = input;
     expect(validate(others)).toBe(false);
-    expect(validate({ ...input, [field]: 5 })).toBe(false);
+    expect(validate({ ...input, [field]: 0 })).toBe(false);
   });
 
   it('agrees with the check of fields from outside, except for the data of the model', () => {

@@ -50,6 +50,8 @@ describe('expandCommand', () => {
 
   it.each([
     ['${extensionPath}/x.sh', '"${extensionPath}"/x.sh'],
+    ['$CLAUDE_PLUGIN_ROOT/x.sh', '"${CLAUDE_PLUGIN_ROOT}"/x.sh'],
+    ['"${LLXPRT_PLUGIN_DATA}/a b"', '"${LLXPRT_PLUGIN_DATA}/a b"'],
     ['"${extensionPath}${/}x.sh"', '"${extensionPath}/x.sh"'],
     ['$workspacePath $LLXPRT_PROJECT_DIR', '"${workspacePath}" "${LLXPRT_PROJECT_DIR}"'],
     [`sh -c '\${extensionPath}\${/}x'`, `sh -c '\${extensionPath}/x'`],

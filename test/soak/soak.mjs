@@ -5,11 +5,18 @@ import { endHosts } from './endings.mjs';
 import { broken, formatTable } from './figures.mjs';
 import { collectFigures } from './launchHost.mjs';
 
-const FULL = { events: 1_000, agents: 64, calls: 100, many: 100_000, stayed: 100_000 };
-const SHORT = { events: 80, agents: 8, calls: 20, many: 1_000, stayed: 1_000 };
+const FULL = {
+  events: 1_000,
+  agents: 64,
+  calls: 100,
+  many: 100_000,
+  stayed: 100_000,
+  late: 100_000,
+};
+const SHORT = { events: 80, agents: 8, calls: 20, many: 1_000, stayed: 1_000, late: 2_000 };
 
 const { values } = parseArgs({ options: { short: { type: 'boolean', default: false } } });
-const { events, agents, calls, many, stayed } = values.short ? SHORT : FULL;
+const { events, agents, calls, many, stayed, late } = values.short ? SHORT : FULL;
 
 const parts = {
   [`${events} events`]: () => collectFigures('eventsHost.mjs', events),
@@ -18,6 +25,7 @@ const parts = {
   [`${many} events each through the spawner and a kept hook`]: () =>
     collectFigures('manyEventsHost.mjs', many),
   [`${stayed} events of agents`]: () => collectFigures('residentHost.mjs', stayed),
+  [`${late} async hooks`]: () => collectFigures('asyncHost.mjs', late),
   'Ends of the host': endHosts,
 };
 

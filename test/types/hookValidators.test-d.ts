@@ -12,16 +12,22 @@ import {
   validatePreCompressInput,
   validateSessionEndInput,
   validateSessionStartInput,
+  validateToolBatchEndInput,
   type AfterToolInput,
+  type BatchedCall,
   type BeforeAgentInput,
   type BeforeToolInput,
   type EventFields,
   type HookEventName,
   type HookInput,
+  type ModelErrorInput,
+  type ModelFault,
   type NotificationType,
   type PreCompressInput,
   type SessionEndInput,
   type SessionStartInput,
+  type SubagentStopInput,
+  type ToolBatchEndInput,
 } from '../../src/index.js';
 
 declare const input: unknown;
@@ -44,6 +50,9 @@ describe('a validator', () => {
 
   it('takes anything', () => {
     expectTypeOf(validateBeforeToolInput).parameter(0).toBeUnknown();
+    expectTypeOf(validateToolBatchEndInput).guards.toEqualTypeOf<
+      EventFields<HookEventName.ToolBatchEnd>
+    >();
     expectTypeOf(validateNotificationInput).parameter(0).toBeUnknown();
   });
 
@@ -92,6 +101,10 @@ describe('the fields of an event', () => {
     expectTypeOf<EventFields<HookEventName.SessionStart>>().toExtend<Own<SessionStartInput>>();
     expectTypeOf<EventFields<HookEventName.SessionEnd>>().toExtend<Own<SessionEndInput>>();
     expectTypeOf<EventFields<HookEventName.PreCompress>>().toExtend<Own<PreCompressInput>>();
+    expectTypeOf<EventFields<HookEventName.ModelError>['error']>().toEqualTypeOf<ModelFault>();
+    expectTypeOf<ModelErrorInput['error']>().toEqualTypeOf<ModelFault>();
+    expectTypeOf<SubagentStopInput['agent_id']>().toEqualTypeOf<string>();
+    expectTypeOf<ToolBatchEndInput['tool_calls']>().toEqualTypeOf<readonly BatchedCall[]>();
   });
 
   it('have defaults for some', () => {

@@ -14,6 +14,8 @@ export interface ToolDefinition<P extends ToolParameters> {
   readonly name: string;
   readonly description: string;
   readonly parameters: P;
+  /** Whether it only reads, so that it may do so in other folders that the context names. Default false. */
+  readonly isReader?: boolean;
   /** Default: the working directory. */
   targetOf(args: Arguments<P>): string | undefined;
   /** Whatever it throws becomes a result with an error. */
@@ -27,11 +29,15 @@ export function defineTool<P extends ToolParameters>(definition: ToolDefinition<
     name,
     declaration: { name, description, parametersJsonSchema: describeParameters(parameters) },
     async execute(input, context) {
-      const { signal, workingDir } = context;
+      const { signal, workingDir, readable } = context;
       try {
         signal?.throwIfAborted();
         const args = checkArguments(name, parameters, input);
-        const target = await resolveInWorkspace(definition.targetOf(args) ?? '.', workingDir);
+        const target = await resolveInWorkspace(
+          definition.targetOf(args) ?? '.',
+          workingDir,
+          definition.isReader ? readable : undefined,
+        );
         return await definition.run(args, target, context);
       } catch (error) {
         if (error instanceof ToolFailure) return error.result;

@@ -51,6 +51,7 @@ export const readFile = defineTool({
     offset: optional(integer('The line to start at, counted from 0. Default 0.', 0)),
     limit: optional(integer(`How many lines to read. Default ${DEFAULT_LINES}.`, 1)),
   },
+  isReader: true,
   targetOf: (args) => args.file_path,
   async run({ offset = 0, limit = DEFAULT_LINES }, target) {
     const content = (await readTextFile(target)).replace(/^\uFEFF/, '');

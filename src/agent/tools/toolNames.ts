@@ -8,3 +8,6 @@ export const referenceToolNames: readonly string[] = [
   'glob',
   'run_shell_command',
 ];
+
+/** What the tool that starts sub-agents is called. */
+export const SUBAGENT_TOOL = 'task';

@@ -13,10 +13,15 @@ export interface WorkspacePath {
   readonly shown: string;
 }
 
-/** Opens and creates nothing. Throws ToolFailure for a path that leads out, also by a link, or the system's error. */
+/**
+ * Opens and creates nothing. Throws ToolFailure for a path that leads out, also by a link, or the system's error.
+ *
+ * @param readable real paths of other folders that it may lead into; it is shown as it is then
+ */
 export async function resolveInWorkspace(
   given: string,
   workingDir: string,
+  readable: ReadonlySet<string> = new Set(),
 ): Promise<WorkspacePath> {
   if (given.includes('\0')) throw refusal(given, workingDir, 'contains a NUL byte');
 
@@ -26,6 +31,9 @@ export async function resolveInWorkspace(
     throw refusal(given, workingDir, 'leads through a symbolic link whose target does not exist');
   }
 
+  if ([...readable].some((folder) => isInside(real, folder))) {
+    return { real, shown: printable(real) };
+  }
   if (!isInside(real, root)) {
     throw refusal(given, workingDir, 'is outside of the working directory');
   }

@@ -212,9 +212,15 @@ function joined(said, below = {}) {
 }
 
 /** The first moment after a tool at which Claude Code can be ended, also where the tool failed. */
-async function afterBatch(e, next) {
+async function afterBatch($, e, next) {
+  if (stop === undefined && isAwaited('ToolBatchEnd')) return around($, e, next);
   const below = await next(e);
   return stop === undefined ? below : { ...below, preventContinuation: true, stopReason: stop };
+}
+
+/** Whether hooks wait for one of these events of ours, as far as that is known. */
+function isAwaited(...names) {
+  return names.some((name) => awaited?.includes(name) ?? true);
 }
 
 function textOf({ content }) {
@@ -228,11 +234,6 @@ async function requestOf($, { model, agentId }) {
     .map((each) => ({ role: each.role === 'user' ? 'user' : 'model', content: textOf(each) }))
     .filter(({ content }) => content !== '');
   return { model, messages };
-}
-
-/** Whether hooks read what the model is asked, or what it says. */
-function isModelAwaited() {
-  return ['BeforeModel', 'AfterModel'].some((name) => awaited?.includes(name) ?? true);
 }
 
 /** @returns an answer in place of the model's; else the model to ask */
@@ -306,7 +307,7 @@ export function register(on) {
     ends.set(e.tool_use_id, e);
     return next(e);
   }).catch(goOn);
-  on('classic.PostToolBatch', async (_$, e, next) => afterBatch(e, next)).catch(endAll);
+  on('classic.PostToolBatch', afterBatch).catch(endAll);
   on('classic.PermissionRequest', around).catch(goOn);
   on('classic.UserPromptSubmit', async ($, e, next) => {
     stop = undefined;
@@ -315,15 +316,17 @@ export function register(on) {
   on('classic.Stop', around).catch(sendBack);
   on('classic.SubagentStop', around).catch(sendBack);
   on('classic.PreCompact', around).catch(block);
+  on('classic.PostCompact', around).catch(goOn);
+  on('classic.StopFailure', around).catch(goOn);
   on('classic.SessionStart', around).catch(goOn);
   on('classic.SessionEnd', around).catch(goOn);
   on('classic.Notification', around).catch(goOn);
-  on('classic.SubagentStart', async (_$, e, next) => {
+  on('classic.SubagentStart', async ($, e, next) => {
     kinds.set(e.agent_id, e.agent_type);
-    return next(e);
+    return around($, e, next);
   }).catch(goOn);
   on('turn.step', async function* ($, e, next) {
-    if (!isModelAwaited()) return yield* next(e);
+    if (!isAwaited('BeforeModel', 'AfterModel')) return yield* next(e);
     const request = await requestOf($, e);
     const { text: instead, model } = await beforeModel($, e, request);
     if (instead !== undefined) {

@@ -1,8 +1,9 @@
 import { realpath } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { settingsFileIn } from '../../config/settings/settingsPlaces.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import { requireHome } from '../../util/homeDirectory.js';
+import { statsOf } from '../../util/paths.js';
 import { quoteWord } from '../../util/quoteWord.js';
 import { suggestName } from '../../util/suggestName.js';
 import { allowOwn } from '../init/allowOwn.js';
@@ -29,6 +30,7 @@ import { UsageError } from '../shared/usageError.js';
 import { isTrustedRun, resolveWorkingDir } from '../shared/workspace.js';
 import type { Guard, GuardGroup } from './guard.js';
 import { commandIn, filesIn, type Place } from './guardFiles.js';
+import { isGuardName } from './guardNames.js';
 import { guards } from './guards.js';
 
 export interface AddOptions {
@@ -37,14 +39,33 @@ export interface AddOptions {
   readonly dryRun?: boolean;
   readonly cwd?: string;
   readonly json?: boolean;
+  /** Of a plugin: whether it is allowed. */
+  readonly yes?: boolean;
 }
 
 /**
- * Adds guards to the settings of the project or the user, or lists those that there are.
+ * Adds guards to the settings of the project or the user, or lists those that there are; of a folder, the plugin.
  *
+ * @returns the exit code: 0, or 1 for a plugin that was not allowed
  * @throws UsageError for a name that is not known, or a file that is in the way; Error when a file cannot be written
  */
-export async function add(names: readonly string[], options: AddOptions): Promise<void> {
+export async function add(names: readonly string[], options: AddOptions): Promise<number> {
+  const [first = '', ...others] = names;
+  if (first !== '' && isPluginFolder(first)) {
+    const { addPlugins } = await import('./plugins/addPlugin.js');
+    return addPlugins(first, others, options);
+  }
+  await addGuards(names, options);
+  return 0;
+}
+
+/** Whether the first name is a folder, and no guard. */
+function isPluginFolder(name: string): boolean {
+  if (isGuardName(name)) return false;
+  return /^\.|\//u.test(name) || statsOf(resolve(name))?.isDirectory() === true;
+}
+
+async function addGuards(names: readonly string[], options: AddOptions): Promise<void> {
   if (names.length === 0) {
     const known = guards.map(({ name, covers, misses }) => ({ name, covers, misses }));
     if (options.json) printJson({ guards: known });

@@ -11,3 +11,7 @@ export const GUARD_NAMES = [
   'audit-log',
   'budget',
 ] as const;
+
+export function isGuardName(name: string): boolean {
+  return GUARD_NAMES.some((each) => each === name);
+}

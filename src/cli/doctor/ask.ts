@@ -7,7 +7,9 @@ import type { Config } from '../../config/config.js';
 import type { HookRegistryEntry } from '../../hooks/entry.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
 import type { PersistentHooks } from '../../process/persistent/persistentHooks.js';
+import { isAsked } from '../../protocol/identity.js';
 import type { HookEventName, HookPayload } from '../../protocol/types.js';
+import { PromptHooks } from '../../prompts/promptHooks.js';
 import { explainStderr } from '../../run/explainStderr.js';
 import type { HookRun } from '../../run/hookRun.js';
 import { buildHookEnvironment, prepareInput } from '../../run/preparedInput.js';
@@ -60,11 +62,12 @@ export function inScratch<T>(
         environment,
         warmShells: 0,
         signal,
+        prompts: new PromptHooks(config),
         ...(persistent && { persistent }),
         findObjection: (started) => registry.findObjection(started),
         probe: async (seen, next) => {
           run = seen;
-          if (!persistent && hook.type !== 'remote') pad(seen);
+          if (!persistent && !isAsked(hook)) pad(seen);
           await next();
         },
       },

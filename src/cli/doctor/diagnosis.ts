@@ -3,6 +3,7 @@ import { canPrevent, events, failsClosed } from '../../protocol/events.js';
 import { findLikelyCause, lastLine } from '../../run/explainStderr.js';
 import { findFailure } from '../../run/hookFailure.js';
 import type { RawAnswer } from '../../run/hookRun.js';
+import { isAsked } from '../../protocol/identity.js';
 import { describeNoise, readHookOutput } from '../../protocol/readHookOutput.js';
 import type { CommandHookConfig, HookEventName } from '../../protocol/types.js';
 import type { CommandOutcome } from '../../process/command/outcome.js';
@@ -31,7 +32,8 @@ export function describeEnding({ hook, event, outcome, said, timeoutMs }: Observ
   const failure = findFailure(outcome, timeoutMs, failsClosed(hook, event));
   if (failure) return `${failure.what}, so that ${consequenceOf(hook, event)}`;
   if (outcome.exitCode === 0) {
-    const how = hook.url === undefined ? 'exit code 0' : 'the server answered';
+    const who = hook.type === 'prompt' ? 'the model' : 'the server';
+    const how = isAsked(hook) ? `${who} answered` : 'exit code 0';
     return isMisread(outcome, hook, event)
       ? `${how}, and what it printed is no answer`
       : `${how}: it has an answer, or no objection`;

@@ -2,12 +2,12 @@ import { matcherLetsRun, planContext, type PlanContext } from '../../../middlewa
 import { referenceToolNames } from '../../agent/tools/toolNames.js';
 import type { HookRegistry } from '../../hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../../hooks/entry.js';
-import { events } from '../../protocol/events.js';
+import { events, isOfTool } from '../../protocol/events.js';
 import type { HookEventName, HookPayload } from '../../protocol/types.js';
 import { withFailure } from '../fire/fireOptions.js';
 import { DebugLogger } from '../../util/debugLogger.js';
 import { completeFields, decodeFields, makeFields } from '../shared/eventFields.js';
-import { DEFAULT_PROMPT, DEFAULT_TOOL } from '../shared/options.js';
+import { DEFAULT_AGENT_TYPE, DEFAULT_PROMPT, DEFAULT_TOOL } from '../shared/options.js';
 
 /** A made-up event for one hook. */
 interface Sample {
@@ -24,9 +24,19 @@ export function sampleFor(entry: HookRegistryEntry, registry: HookRegistry): Sam
   const logger = new QuietLogger('llxprt:core:hooks:planner');
   const accepts = (context: PlanContext) =>
     matcherLetsRun(registry, entry, { ...context, moment: config.moment }, logger);
+  if (isOfTool(event)) return sampleOfTool(entry, (toolName) => accepts({ toolName }));
   return events[event].matchOn
-    ? sampleOfTool(entry, (toolName) => accepts({ toolName }))
+    ? sampleOfAgent(entry, (agentType) => accepts({ agentType }))
     : sampleOfSubject(event, (subject) => accepts({ subject }));
+}
+
+function sampleOfAgent(
+  { eventName: event, matcher = '' }: HookRegistryEntry,
+  accepts: (agentType: string) => boolean,
+): Sample {
+  const found = [DEFAULT_AGENT_TYPE, ...namesFor(matcher)].find(accepts);
+  const fields = completeFields(event, { agent_type: found ?? DEFAULT_AGENT_TYPE });
+  return { payload: decodeFields(event, fields), tool: null, isAccepted: found !== undefined };
 }
 
 function sampleOfTool(

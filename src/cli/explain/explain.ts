@@ -1,5 +1,5 @@
 import { planContext } from '../../../middleware/planner.js';
-import { events } from '../../protocol/events.js';
+import { events, isOfTool } from '../../protocol/events.js';
 import { completeFields, decodeFields, requireNamedEvent } from '../shared/eventFields.js';
 import { readFields } from '../fire/fireOptions.js';
 import { callOf, explainEvent } from '../shared/explanation.js';
@@ -14,17 +14,19 @@ export async function explain(
 ): Promise<number> {
   const { event, moment } = requireNamedEvent(eventName);
   const workspace = await openWorkspace(options, { needsAllFiles: false });
-  const { matchOn } = events[event];
-  if (options.tool !== undefined && !matchOn) {
+  const hasTool = isOfTool(event);
+  if (options.tool !== undefined && !hasTool) {
     printNotice('note', `--tool has no effect on ${event}`);
   }
-  const context = matchOn
+  const context = hasTool
     ? { toolName: options.tool, moment }
-    : // What `fire` plans with when it is told nothing.
-      planContext({ event, payload: decodeFields(event, completeFields(event, {})) });
+    : events[event].matchOn
+      ? {}
+      : // What `fire` plans with when it is told nothing.
+        planContext({ event, payload: decodeFields(event, completeFields(event, {})) });
   const { tool, input } = options;
   const fields =
-    matchOn && input !== undefined ? await readFields(event, { tool, input }, moment) : undefined;
+    hasTool && input !== undefined ? await readFields(event, { tool, input }, moment) : undefined;
   const call = fields && callOf(workspace.config, event, decodeFields(event, fields, moment));
   const explanation = await explainEvent(workspace, event, context, call);
   if (options.json) printJson(explanation);

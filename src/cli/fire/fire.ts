@@ -29,6 +29,7 @@ export async function fire(eventName: string | undefined, options: FireOptions):
   const workspace = await openWorkspace(options, {
     forceHooks: true,
     firesOnce: repeat === 1,
+    asyncHooks: 'wait',
     withMiddleware: true,
   });
   if (text !== undefined) {

@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 
-import { HookEventName, type EventFields, type Moment } from '../../protocol/types.js';
+import { events } from '../../protocol/events.js';
+import type { EventFields, HookEventName, Moment } from '../../protocol/types.js';
 import { readText } from '../../util/guardedRead.js';
 import { isRecord } from '../../util/records.js';
 import { MAX_INPUT_BYTES } from '../hook/event.js';
@@ -57,7 +58,7 @@ async function readGiven(event: HookEventName, options: EventOptions): Promise<G
   }
   const given: Record<string, unknown> = { tool: options.tool, prompt: options.prompt };
   for (const name of names) {
-    const isText = name === 'response' && event === HookEventName.AfterAgent;
+    const isText = name === 'response' && 'prompt_response' in events[event].fields;
     const value = await readValue(`--${name}`, options[name]);
     given[name] = isText || value === undefined ? value : await parseJson(`--${name}`, value);
   }

@@ -6,7 +6,7 @@ import { openReceivedCall, opensCall } from '../../core/receivedCall.js';
 import { reply } from '../../dialects/reverse.js';
 import type { Received, ReplyVerdict } from '../../protocol/received.js';
 import type { Dialect } from '../../dialects/dialect.js';
-import { dialects } from '../../dialects/dialects.js';
+import { dialects, sentEvent } from '../../dialects/dialects.js';
 import { events, failsClosed } from '../../protocol/events.js';
 import { hookIdentity } from '../../protocol/identity.js';
 import { HookEventName, type DialectName } from '../../protocol/types.js';
@@ -20,10 +20,11 @@ import { printNotice, toOneLine, toVisibleLines } from '../shared/terminal.js';
 import { withTrace } from '../shared/withTrace.js';
 import { openRegistry, openWorkspace, type Workspace } from '../shared/workspace.js';
 import type { Crash } from './crash.js';
+import { detachTo, endWithSession, hasAsyncHooks, withLateOf } from './detachAsync.js';
 import type { HookOptions } from './hookArguments.js';
 import { LIMITS } from '../shared/limits.js';
 import { refusalBy, type EventReading } from './event.js';
-import { keepStop, pendingStop, withMemory } from './sessionMemory.js';
+import { keepStop, withMemory } from './sessionMemory.js';
 import {
   HostLogger,
   refusalOfUnknown,
@@ -71,12 +72,7 @@ export async function answerEvent(
       event.unread,
     );
   }
-  const { received, ending } = event;
-  const stopReason = ending && (await pendingStop(ending));
-  if (ending && stopReason !== undefined) {
-    return printed(ending.dialect, { continue: false, stopReason });
-  }
-  if (ending) return printed(ending.dialect, {});
+  const { received } = event;
   if (!received)
     return pass(
       `${dialects[options.from].agent}: hooks have no such event here, and none was run`,
@@ -122,10 +118,13 @@ async function answer(
     if (fails === 'open') process.passes();
     const unknown = refusalOfUnknown(received, workspace);
     if (unknown !== undefined) return await write(received, { kind: 'block', reason: unknown });
+    const hasAsync = hasAsyncHooks(config);
+    if (hasAsync) endWithSession(received);
     const recording = { trace: options.trace, fleet: settings.fleet, flushMs: FLUSH_MS };
-    const verdict = await withTrace(recording, config, () =>
+    const decided = await withTrace(recording, config, () =>
       withMemory(received, () => decide(received, config, process.signal)),
     );
+    const verdict = hasAsync ? withLateOf(received, decided, told) : decided;
     const tell = isStart(received) ? tellAtStart : tellWhatMatters.bind(undefined, received);
     const forUser = [...told, ...tell(workspace)].map(toVisibleLines);
     return await write(received, { ...verdict, forUser });
@@ -161,15 +160,26 @@ const RUNS_WITHIN = `${RUNNING} says that ${RUNS_ITSELF}; where none does, unset
 
 async function openHooks(
   received: Received,
-  { cwd, cwdSource, settings, trust }: HookOptions,
+  { cwd, cwdSource, settings, trust, trace }: HookOptions,
   process: AnsweringProcess,
 ): Promise<Workspace> {
   const logger = new HostLogger('llxprt:core:hooks');
+  let maxAsyncHooks = 16;
+  const asyncHooks = detachTo({ cwd, settings, trust, trace }, () => maxAsyncHooks, logger);
   const workspace = await process.openWorkspace(
     { cwd, cwdSource, settings, trust },
-    { firesOnce: true, withMiddleware: true, logger, tellsForeign: isStart(received) },
+    {
+      firesOnce: true,
+      withMiddleware: true,
+      // Its agent reads the file once this process has ended.
+      longHookTexts: 'stay',
+      logger,
+      tellsForeign: isStart(received),
+      asyncHooks,
+    },
   );
   const { config } = workspace;
+  maxAsyncHooks = config.getMaxAsyncHooks();
   const { event } = received;
   const off = hasHooksFor(event, workspace) ? whyOff(workspace) : undefined;
   const notice = logger.extend('registry');
@@ -218,7 +228,14 @@ async function decide(
   const verdict = await notLongAfter(deadline, GRACE_MS, deciding);
   if (deadline.aborted) throw new Error('they took too long');
   givenUp.throwIfAborted();
+  if (received.event === HookEventName.SessionEnd) await forgetLongTexts(received);
   return verdict;
+}
+
+async function forgetLongTexts({ identity: { sessionId } }: Received): Promise<void> {
+  if (sessionId === undefined) return;
+  const { removeLongTexts } = await import('../../run/longTexts.js');
+  removeLongTexts(sessionId);
 }
 
 /** What becomes of the call, another process is told. */
@@ -240,7 +257,13 @@ async function write(received: Received, verdict: ReplyVerdict): Promise<HookAns
     printNotice('note', toOneLine(`${agent}, ${received.theirEvent}: ${each}`, MAX_NOTE));
   }
   if (refusal !== undefined) return { blocked: refusal };
-  return { ...printed(received.dialect, json, text), reason: verdict.reason };
+  const isSilent = isSilentAt(received);
+  return { ...printed(received.dialect, json, text, isSilent), reason: verdict.reason };
+}
+
+function isSilentAt({ dialect, theirEvent }: Received): boolean {
+  const spoken = dialects[dialect];
+  return sentEvent(spoken, theirEvent)?.isSilent ?? spoken.isSilent ?? false;
 }
 
 /** What an agent reads on stdout, for what there is to say. */
@@ -248,9 +271,10 @@ export function printed(
   dialect: DialectName,
   json: object,
   text?: string,
+  isSilent = dialects[dialect].isSilent,
 ): { readonly out: string; readonly isSaid: boolean } {
   const isSaid = text !== undefined || Object.keys(json).length > 0;
-  const isNothing = !isSaid && dialects[dialect].isSilent;
+  const isNothing = !isSaid && isSilent === true;
   return { out: isNothing ? '' : `${text ?? JSON.stringify(json)}\n`, isSaid };
 }
 

@@ -4,7 +4,7 @@ import { dirname, isAbsolute } from 'node:path';
 import { dialects, sentEvent } from '../../dialects/dialects.js';
 import { isHookEventName } from '../../protocol/events.js';
 import { fieldOf, theirField } from '../../dialects/inputs.js';
-import { endingOf, receive, reply, UnreadableEvent } from '../../dialects/reverse.js';
+import { receive, reply, UnreadableEvent } from '../../dialects/reverse.js';
 import type { Received } from '../../protocol/received.js';
 import type { Sender } from '../../protocol/names.js';
 import { DIALECT_NAMES, type HookEventName, type DialectName } from '../../protocol/types.js';
@@ -81,8 +81,7 @@ function readAtOnce(keep: (chunk: Buffer) => boolean): boolean {
 
 /** What an agent has sent; `undefined` for an event of its own that is none here. */
 export type EventReading =
-  | { readonly received: Received; readonly ending?: undefined }
-  | { readonly received: undefined; readonly ending: ReturnType<typeof endingOf> }
+  | { readonly received: Received | undefined }
   | {
       readonly problem: string;
       /** Who sent it, where that could be seen. */
@@ -124,8 +123,7 @@ function withEvent(name: DialectName, event: string | undefined, value: unknown)
 export function readEvent({ from, event }: Sender, input: HookInputReading): EventReading {
   if ('problem' in input) return input;
   try {
-    const received = receive(from, withEvent(from, event, input.value));
-    return received ? { received } : { received, ending: endingOf(from, input.value) };
+    return { received: receive(from, withEvent(from, event, input.value)) };
   } catch (error) {
     const { event: ours, unread } = error instanceof UnreadableEvent ? error : {};
     return { problem: errorMessage(error), from, event: ours, unread };

@@ -3,7 +3,7 @@ import { lstatSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { recordOf } from '../../dialects/answers.js';
 import { dialects } from '../../dialects/dialects.js';
-import type { Received, ReplyVerdict } from '../../protocol/received.js';
+import type { Received, ReceivedIdentity, ReplyVerdict } from '../../protocol/received.js';
 import { theirToolNames } from '../../dialects/translate.js';
 import { DEFAULT_STOP_REASON } from '../../protocol/hookOutput.js';
 import { HookEventName, type HookPayload } from '../../protocol/types.js';
@@ -16,6 +16,7 @@ import { HostLogger } from './tellPerson.js';
 
 const { BeforeTool, BeforeToolSelection, BeforeAgent, AfterAgent, SessionStart, SessionEnd } =
   HookEventName;
+const { SubagentStart, SubagentStop, ModelError } = HookEventName;
 
 /** What one event of a session leaves for the next ones, of which each has a process of its own. */
 interface Memory {
@@ -41,22 +42,24 @@ export async function withMemory(
   if (file === undefined) return decide();
   const before = await recall(file);
   if (event === BeforeTool) {
-    const refusal = refusalOf(received, before);
+    const refusal = refusalOf(received, before) ?? (await refusalOfHelper(received));
     if (refusal) return refusal;
   }
-  const kept = isAnew(event, before) ? {} : before;
+  const kept = isAnew(received, before) ? {} : before;
   const verdict = await decide();
   await keep(file, before, { ...kept, ...memoryOf(received, verdict) });
   // Whoever starts a session that was stopped before is about to say something new.
   if (kept.stop === undefined || verdict.kind === 'stop' || event === SessionStart) return verdict;
   // Nobody sends back to work what is to end.
-  return event === AfterAgent
+  return event === AfterAgent || event === SubagentStop
     ? { ...verdict, kind: 'none' }
     : { ...verdict, kind: 'stop', reason: kept.stop };
 }
 
 /** Whether the user has the word again; after a stop at its start, a session has to start again. */
-function isAnew(event: HookEventName, { isOfStart = false }: Memory): boolean {
+function isAnew({ event, identity }: Received, { isOfStart = false }: Memory): boolean {
+  // The prompt of a sub-agent is none of the user.
+  if (identity.agentId !== undefined) return false;
   return event === SessionEnd || event === (isOfStart ? SessionStart : BeforeAgent);
 }
 
@@ -87,9 +90,23 @@ function memoryOf({ event, dialect }: Received, verdict: ReplyVerdict): Memory {
   };
 }
 
-/** Where the agent ends anyway, there is nothing to remember. */
+/** A sub-agent that was not to start, of an agent that starts it all the same: it may do nothing. */
+async function refusalOfHelper({ dialect, identity }: Received): Promise<ReplyVerdict | undefined> {
+  const file = identity.agentId && helperFile(dialect, identity);
+  const { stop } = file ? await recall(file) : {};
+  return stop === undefined ? undefined : { kind: 'block', reason: stop };
+}
+
+/** Events at whose end there is nothing left to stop. */
+const ENDS: ReadonlySet<HookEventName> = new Set([
+  AfterAgent,
+  SessionEnd,
+  SubagentStop,
+  ModelError,
+]);
+
 function stopAt(event: HookEventName, stop: string): Memory {
-  if (event === AfterAgent || event === SessionEnd) return {};
+  if (ENDS.has(event)) return {};
   return { stop, isOfStart: event === SessionStart };
 }
 
@@ -100,31 +117,27 @@ function isTexts(value: unknown): value is string[] {
 /** Within `.llxprt` of the home directory. */
 const FOLDER = 'sessions';
 
-/** Why a session is to end, at an event of its agent that is none of ours. */
-export async function pendingStop({ dialect, sessionId }: Session): Promise<string | undefined> {
-  const file = fileOf(dialect, sessionId);
-  return file && (await recall(file)).stop;
-}
-
-/** Remembers that a session is to end, as its agent cannot be told what hooks decided. */
+/** Remembers that a session is to end, or what a sub-agent may not do, as its agent cannot be told what hooks decided. */
 export async function keepStop(
   { dialect, event, identity }: Received,
   reason: string,
 ): Promise<void> {
-  const file = fileOf(dialect, identity.sessionId);
+  const isOfHelper = event === SubagentStart && identity.agentId !== undefined;
+  const file = isOfHelper ? helperFile(dialect, identity) : fileOf(dialect, identity.sessionId);
   if (file === undefined) return;
   const before = await recall(file);
   await keep(file, before, { ...stopAt(event, reason), ...before });
 }
 
-interface Session {
-  readonly dialect: string;
-  readonly sessionId: string;
+/** What is known of a sub-agent, by the session that has started it. */
+function helperFile(dialect: string, { sessionId, parentSessionId, agentId }: ReceivedIdentity) {
+  return fileOf(dialect, parentSessionId ?? sessionId, agentId);
 }
 
-function fileOf(dialect: string, sessionId: string | undefined): string | undefined {
+function fileOf(dialect: string, sessionId?: string, helper?: string): string | undefined {
   if (sessionId === undefined) return undefined;
-  const name = createHash('sha256').update(`${dialect}\n${sessionId}`).digest('hex');
+  const whose = [dialect, sessionId, ...(helper === undefined ? [] : [helper])].join('\n');
+  const name = createHash('sha256').update(whose).digest('hex');
   const home = findHome();
   return home && path.join(home, '.llxprt', FOLDER, name);
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { referenceToolNames } from '../../agent/tools/toolNames.js';
 import { dialects, eventWords } from '../../dialects/dialects.js';
-import { events } from '../../protocol/events.js';
+import { isOfTool } from '../../protocol/events.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import type { ProjectHook } from '../../trust/consentItem.js';
 import type { DialectName, HookEventName } from '../../protocol/types.js';
@@ -60,7 +60,10 @@ export async function init(
 ): Promise<void> {
   if (isInteractive() && command !== undefined && isBare(options, command)) {
     const names = await (await import('../add/offerGuards.js')).offerGuards();
-    if (names.length > 0) return (await import('../add/add.js')).add(names, options);
+    if (names.length > 0) {
+      await (await import('../add/add.js')).add(names, options);
+      return;
+    }
   }
   const { event } = options;
   const choice = await checkChoice(options);
@@ -135,7 +138,7 @@ async function checkChoice(options: InitOptions): Promise<StarterChoice> {
     );
   }
   if (matcher === undefined) return { name, dialect };
-  if (!events[event].matchOn) {
+  if (!isOfTool(event)) {
     throw new UsageError(
       `--matcher has no effect at ${event}, which is about no tool: leave it out, or add --event BeforeTool`,
     );

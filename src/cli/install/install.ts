@@ -135,7 +135,7 @@ async function installInto(
   const agents = [into, ...others] as const;
   const file = await placeOf(into, directory, scope);
   const entryOf = (event: string) => entryFor(agents, event, options, directory);
-  const events = [...new Set(agents.flatMap(eventsOf))];
+  const events = [...new Set(agents.flatMap((each) => receivableEvents(each)))];
   const { changes, notes: own } = await planChanges(into, file, { events, entryOf, undo });
   const { command } = entryOf(events[0] ?? '');
   const readers = DIALECT_NAMES.filter(
@@ -158,10 +158,6 @@ async function installInto(
 
 function isFor(file: string): (pattern: string) => boolean {
   return (pattern) => pattern.replace('*', 'hookstack') === file;
-}
-
-function eventsOf(into: DialectName): string[] {
-  return [...receivableEvents(into), ...(dialects[into].endsAt ?? [])];
 }
 
 interface Wanted {

@@ -8,6 +8,8 @@ import { isRecord } from '../../util/records.js';
 import { suggestName } from '../../util/suggestName.js';
 import { printJson, printLine, printNotice, toOneLine, toVisible } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
+import { planRemote, remoteAsItWas } from './installRemote.js';
+import { isTexts, type Planned, type Program, type ServerChange } from './listedServer.js';
 import { recordIn, type Message } from './rpc.js';
 
 interface InstallOptions {
@@ -101,16 +103,6 @@ function toUnix(text: string): string {
   return text.replaceAll('\r\n', '\n');
 }
 
-/** What becomes of one server of a client's settings. */
-interface ServerChange {
-  /** As the file calls it. */
-  readonly server: string;
-  /** As hooks call it; absent where it stays as it is. */
-  readonly name?: string;
-  /** Why it stays as it is. */
-  readonly left?: string;
-}
-
 interface InstallPlan {
   readonly changes: readonly ServerChange[];
   readonly edits: readonly JsonEdit[];
@@ -118,9 +110,6 @@ interface InstallPlan {
 
 /** Where clients list their servers: most of them; VS Code in mcp.json; VS Code in its settings. */
 const PLACES = [['mcpServers'], ['servers'], ['mcp', 'servers']] as const;
-
-/** How a client is to start hookstack. */
-type Program = readonly [command: string, ...args: string[]];
 
 /** A server of a client's settings, and the keys that lead to it. */
 interface Listed {
@@ -153,11 +142,11 @@ function planInstall(
     const { server, place } = each;
     if (chosen.length > 0 && !chosen.includes(server)) continue;
     const change = planServer(each.settings, names.get(each) ?? '', undo, program);
-    const { command, args, ...told } = change;
+    const { written, ...told } = change;
     changes.push({ server, ...told });
-    if (command === undefined) continue;
-    edits.push({ path: [...place, 'command'], value: command });
-    edits.push({ path: [...place, 'args'], value: args });
+    for (const [key, value] of Object.entries(written ?? {})) {
+      edits.push({ path: [...place, key], value });
+    }
   }
   return { changes, edits };
 }
@@ -194,28 +183,30 @@ function numbered(name: string, taken: ReadonlySet<string>): string {
   return free;
 }
 
-interface Planned extends Omit<ServerChange, 'server'> {
-  readonly command?: string;
-  /** Absent to remove them. */
-  readonly args?: readonly string[];
-}
+const NOT_IN_FRONT = 'hookstack is not in front of it';
 
 function planServer(settings: Message, name: string, undo: boolean, program: Program): Planned {
   const { command, args = [] } = settings;
   if (typeof command !== 'string') {
-    return { left: 'no command starts it: servers elsewhere are not covered' };
+    return undo ? { left: NOT_IN_FRONT } : planRemote(settings, name, program);
   }
   if (!isTexts(args)) return { left: 'its "args" are no list of texts' };
   const wrapped = readWrapped(settings, program);
   if (undo) {
-    if (!wrapped) return { left: 'hookstack is not in front of it' };
+    if (!wrapped) return { left: NOT_IN_FRONT };
+    const remote = remoteAsItWas(settings);
+    if (remote) return { written: remote, name: wrapped.name };
     const [own, ...rest] = wrapped.command;
     if (own === undefined) return { left: 'no "--" stands before its command: change it by hand' };
-    return { command: own, name: wrapped.name, ...(rest.length > 0 && { args: rest }) };
+    return {
+      written: { command: own, args: rest.length > 0 ? rest : undefined },
+      name: wrapped.name,
+    };
   }
   if (wrapped) return { left: `hookstack is in front of it already, as "${wrapped.name}"` };
   const [own, ...place] = program;
-  return { command: own, args: [...place, 'mcp', '--name', name, '--', command, ...args], name };
+  const words = [...place, 'mcp', '--name', name, '--', command, ...args];
+  return { written: { command: own, args: words }, name };
 }
 
 /** As a package, with or without its version, or as what npm writes for it. */
@@ -242,10 +233,6 @@ function nameIn(options: readonly string[]): string | undefined {
   const at = options.findLastIndex((option) => /^--name(?:=|$)/u.test(option));
   const option = options[at];
   return option === '--name' ? options[at + 1] : option?.slice('--name='.length);
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }
 
 /** A name that can stand in the names of tools. */

@@ -10,21 +10,21 @@ import { withTrace } from '../shared/withTrace.js';
 import { addMiddleware, openWorkspace, type Workspace } from '../shared/workspace.js';
 import { Outlet } from './lines.js';
 import { McpProxy } from './proxy.js';
-import { serve } from './serve.js';
+import { hostEnvironment } from '../../util/requester.js';
+import type { Place } from './http/place.js';
+import { serve, type Ends } from './serve.js';
 
 interface McpOptions extends Omit<WorkspaceOptions, 'json'> {
   readonly name?: string;
   readonly trace?: string;
+  readonly url?: string;
+  readonly listen?: string;
 }
 
-/** @returns the exit code: 0 the client has ended it; 1 the server could not be started, or is gone */
+/** @returns the exit code: 0 the client, or a signal, has ended it; 1 the server could not be started, or is gone */
 export async function mcp(command: readonly string[], options: McpOptions): Promise<number> {
   const name = checkName(options.name);
-  if (command.length === 0) {
-    throw new UsageError(
-      'Say what starts the server, behind --: hookstack mcp --name github -- npx -y my-server',
-    );
-  }
+  const place = await findPlace(command, options);
   // What code of extensions prints must not stand between messages.
   globalThis.console = new Console(process.stderr);
   const configs = new Map<boolean, Promise<Config>>();
@@ -38,17 +38,44 @@ export async function mcp(command: readonly string[], options: McpOptions): Prom
   const warn = (what: string) => printNotice('warning', `the MCP server "${name}" ${what}`);
   const proxy = new McpProxy({ name, client, configFor, warn });
   const workspace = await openWorkspace(options, { asking: { approver: proxy.approver } });
-  tellState(name, workspace);
+  tellState(name, workspace, place);
   try {
     const recording = { trace: options.trace, fleet: workspace.settings.fleet };
     return await withTrace(recording, workspace.config, () =>
-      serve({ name, proxy, client, command }),
+      place
+        ? serveAt(place, { name, proxy, client }, warn)
+        : serve({ name, proxy, client, command }),
     );
   } finally {
     process.stdin.destroy();
     const made = await Promise.allSettled(configs.values());
     for (const each of made) if (each.status === 'fulfilled') await each.value.dispose();
   }
+}
+
+const NO_SERVER =
+  'Say what starts the server, behind --: hookstack mcp --name github -- npx -y my-server; or where it is: --url https://example.com/mcp';
+
+/** Where a server over HTTP is; `undefined` for one that is started. */
+async function findPlace(
+  command: readonly string[],
+  { url, listen }: McpOptions,
+): Promise<Place | undefined> {
+  const named = url ?? (command.length === 0 ? hostEnvironment()['HOOKSTACK_MCP_URL'] : undefined);
+  if (command.length > 0 && (named ?? listen) !== undefined) {
+    throw new UsageError('A server is started, or is at a --url: leave out one of them');
+  }
+  if (command.length > 0) return undefined;
+  if (named === undefined) throw new UsageError(NO_SERVER);
+  // It may hold a key, and no hook is to have it.
+  Reflect.deleteProperty(process.env, 'HOOKSTACK_MCP_URL');
+  const { readPlace } = await import('./http/place.js');
+  return readPlace(named, listen);
+}
+
+async function serveAt(place: Place, ends: Ends, warn: (what: string) => void): Promise<number> {
+  const { serveDoor, serveRemote } = await import('./http/serve.js');
+  return place.listen ? serveDoor(place, place.listen, ends, warn) : serveRemote(place, ends, warn);
 }
 
 /** The name stands between two underscores in the names of tools, which have to be told apart. */
@@ -66,12 +93,12 @@ function checkName(name: string | undefined): string {
   );
 }
 
-function tellState(name: string, { config, origins }: Workspace): void {
+function tellState(name: string, { config, origins }: Workspace, place: Place | undefined): void {
   if (!config.getEnableHooks()) {
     const why = whyHooksAreOff(origins.enableHooks?.file);
     printNotice('note', `no hook runs around the tools of "${name}": ${why}`);
   }
-  if (process.stdin.isTTY) {
+  if (process.stdin.isTTY && !place?.listen) {
     printNotice(
       'note',
       'a client of MCP is to start this command, and speaks through stdin; "hookstack mcp install" tells one to',

@@ -3,7 +3,6 @@ import { stripVTControlCharacters } from 'node:util';
 import type { Approval, ApprovalRequest } from '../../protocol/approval.js';
 import { formatQuestion } from '../run/questionText.js';
 import type { Call } from './call.js';
-import type { Outlet } from './lines.js';
 import { recordIn, type Id, type Message } from './rpc.js';
 
 /** No default: what a client fills in by itself is no answer of a person. */
@@ -70,18 +69,20 @@ export class Questions {
   /** By the id of our request, or by what the client is to bring back. */
   readonly #open = new Map<Id, Question>();
 
-  constructor(private readonly client: Outlet) {}
-
   /** Until 2026-07-28 a question is a request of our own, beside those of the server. */
-  ask(request: ApprovalRequest, signal: AbortSignal): Promise<Approval> {
+  ask(
+    { route: { client } }: Pick<Call, 'route'>,
+    request: ApprovalRequest,
+    signal: AbortSignal,
+  ): Promise<Approval> {
     // A server cannot know this id, and so not have one like it.
     const id = `hookstack-${randomUUID()}`;
     const approval = this.#wait(id, signal, undefined, () => {
       const params = { requestId: id, reason: 'The answer is not wanted any more.' };
-      this.client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+      client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
     });
     const params = elicitationOf(request);
-    this.client.send({ jsonrpc: '2.0', id, method: 'elicitation/create', params });
+    client.send({ jsonrpc: '2.0', id, method: 'elicitation/create', params });
     return approval;
   }
 

@@ -14,17 +14,21 @@ import { printNotice } from '../shared/terminal.js';
 import { Outlet } from './lines.js';
 import type { McpProxy } from './proxy.js';
 
-interface Session {
+/** Between whom messages pass. */
+export interface Ends {
   /** Of the server. */
   readonly name: string;
   readonly proxy: McpProxy;
   readonly client: Outlet;
+}
+
+interface Session extends Ends {
   /** What starts the server, and its arguments. */
   readonly command: readonly string[];
 }
 
 /** For the answers to calls that are on their way when the client has said all. */
-const LAST_ANSWERS_MS = 30_000;
+export const LAST_ANSWERS_MS = 30_000;
 /** For a server that has nothing more to read: clients end what they have started after two seconds. */
 const OWN_END_MS = 1200;
 /** From SIGTERM to SIGKILL. */
@@ -164,7 +168,7 @@ async function startServer(command: string, args: readonly string[]): Promise<Se
 }
 
 /** Whether something comes in time. */
-async function comesWithin(ms: number, awaited: Promise<unknown>): Promise<boolean> {
+export async function comesWithin(ms: number, awaited: Promise<unknown>): Promise<boolean> {
   const timer = new AbortController();
   const late = sleep(ms, false, { signal: timer.signal }).catch(() => false);
   try {

@@ -6,6 +6,7 @@ import type { Approver } from '../../protocol/approval.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { isTooDeep } from '../../util/records.js';
 import { Untouched, type Call, type CallFacts, type CallHost } from './call.js';
+import type { McpSession, Receiver, Route } from './call.js';
 import { problemOfCall } from './exact.js';
 import {
   answerInstead,
@@ -21,7 +22,6 @@ import { canElicit, isOwnState, Questions } from './questions.js';
 import { errorAnswer, recordIn, RpcError } from './rpc.js';
 import type { Id, Message } from './rpc.js';
 import { readAnswer } from './toolResult.js';
-import { ToolOffer } from './toolSelection.js';
 
 const META = 'io.modelcontextprotocol/';
 
@@ -39,22 +39,16 @@ export class ToolCalls {
   #hasToldTask = false;
   /** Whether nobody is left who could answer a question. */
   #isUnanswered = false;
-  readonly questions: Questions;
-  /** Of clients of before 2026-07-28, which say it once. */
-  capabilities: Message = {};
-  readonly offer: ToolOffer;
+  readonly questions = new Questions();
 
-  constructor(private readonly host: CallHost) {
-    this.offer = new ToolOffer(host.fullName);
-    this.questions = new Questions(host.client);
-  }
+  constructor(private readonly host: CallHost) {}
 
   readonly approver: Approver = (request, { signal }) => {
     const call = this.#asking.get(request.id);
     if (!call) throw new Error('nobody knows which call it is about');
     if (this.#isUnanswered || signal.aborted)
       throw new Error('the client does not answer any more');
-    if (!call.isModern) return this.questions.ask(request, signal);
+    if (!call.isModern) return this.questions.ask(call, request, signal);
     const { result, approval } = this.questions.suspend(call, request, signal);
     this.#finish(call, { jsonrpc: '2.0', id: call.id, result });
     return approval;
@@ -65,41 +59,43 @@ export class ToolCalls {
   }
 
   /** Whether a result is on its way that hooks are to see before the client does. */
-  get isResultAwaited(): boolean {
-    return [...this.#calls.values()].some(({ isResultSeen = false }) => isResultSeen);
+  isResultAwaited(session: McpSession): boolean {
+    return [...this.#calls.values()].some(
+      ({ isResultSeen = false, route }) => isResultSeen && route.session === session,
+    );
   }
 
-  has(id: Id): boolean {
-    return this.#calls.has(id);
+  has(key: Id): boolean {
+    return this.#calls.has(key);
   }
 
   /** Takes a request of the client. Whatever becomes of it, it is answered. */
-  take(id: Id, message: Message, line: Buffer): void {
-    const { client } = this.host;
+  take(id: Id, message: Message, line: Buffer, route: Route): void {
+    const { client } = route;
     const params = recordIn(message, 'params');
     const problem = problemOfCall(params);
     if (problem !== undefined) return client.send(errorAnswer(id, RpcError.InvalidParams, problem));
     const state = params['requestState'];
-    if (isOwnState(state)) return this.#resume(id, message, line, state);
-    const facts = this.#read(message);
-    if (this.#isPlain(facts)) return this.#passOn(id, line);
-    const call: Call = { ...facts, id, message, line, over: new AbortController() };
-    this.#calls.set(id, call);
+    if (isOwnState(state)) return this.#resume(id, message, line, state, route);
+    const facts = this.#read(message, route.session);
+    if (this.#isPlain(facts, route.session)) return this.#passOn(id, line, route);
+    const call: Call = { ...facts, id, message, line, route, over: new AbortController() };
+    this.#calls.set(route.keyOf(id), call);
     const run = this.#run(call);
     this.#running.add(run);
     void run.finally(() => this.#running.delete(run));
   }
 
-  #read(message: Message): CallFacts {
+  #read(message: Message, session: McpSession): CallFacts {
     const params = recordIn(message, 'params');
-    const { canAsk, isModern } = this.clientOf(message);
+    const { canAsk, isModern } = this.clientOf(message, session);
     return { tool: String(params['name']), given: recordIn(params, 'arguments'), canAsk, isModern };
   }
 
   /** Whether nobody looks at it, as far as is known now: no promise is made for it. */
-  #isPlain(facts: CallFacts): boolean {
+  #isPlain(facts: CallFacts, { offer }: McpSession): boolean {
     const config = this.#configs.get(facts.canAsk);
-    return config !== undefined && this.offer.isAll && this.#isUnseen(config, facts);
+    return config !== undefined && offer.isAll && this.#isUnseen(config, facts);
   }
 
   #isUnseen(config: Config, { tool, given }: CallFacts): boolean {
@@ -107,23 +103,24 @@ export class ToolCalls {
     return !isLookedAt(config, { toolName: this.host.fullName(tool), toolInput: given });
   }
 
-  #passOn(id: Id, line: Buffer): void {
-    this.#plain.add(id);
-    this.host.sendToServer(id, line, (_answer, answered) => {
-      this.#endPlain(id);
-      this.host.client.send(answered);
+  #passOn(id: Id, line: Buffer, route: Route): void {
+    const key = route.keyOf(id);
+    this.#plain.add(key);
+    this.host.sendToServer(route, id, line, (_answer, answered) => {
+      this.#endPlain(key);
+      route.client.send(answered);
     });
   }
 
-  #endPlain(id: Id): void {
-    if (this.#plain.delete(id) && this.#plain.size === 0) this.#tellSettled?.();
+  #endPlain(key: Id): void {
+    if (this.#plain.delete(key) && this.#plain.size === 0) this.#tellSettled?.();
   }
 
   /** What a request says of its client. Since 2026-07-28 each says all of it. */
-  clientOf(request: Message): Pick<Call, 'canAsk' | 'isModern'> {
+  clientOf(request: Message, session: McpSession): Pick<Call, 'canAsk' | 'isModern'> {
     const meta = recordIn(request, 'params', '_meta');
     const isModern = typeof meta[`${META}protocolVersion`] === 'string';
-    const said = isModern ? recordIn(meta, `${META}clientCapabilities`) : this.capabilities;
+    const said = isModern ? recordIn(meta, `${META}clientCapabilities`) : session.capabilities;
     return { canAsk: canElicit(said), isModern };
   }
 
@@ -145,12 +142,12 @@ export class ToolCalls {
     const config = await this.host.configFor(call.canAsk);
     this.#configs.set(call.canAsk, config);
     const toolName = this.host.fullName(call.tool);
-    const refusal = await this.offer.refusalOf(config, toolName, call.given);
+    const refusal = await call.route.session.offer.refusalOf(config, toolName, call.given);
     if (call.id === undefined) return undefined;
     if (refusal) return answerInstead(refusal, call.id, call.isModern);
     if (this.#isUnseen(config, call)) {
-      this.#calls.delete(call.id);
-      this.#passOn(call.id, call.line);
+      this.#calls.delete(call.route.keyOf(call.id));
+      this.#passOn(call.id, call.line, call.route);
       return undefined;
     }
     const problem = whyNotReadable(call.message, call.line);
@@ -177,16 +174,17 @@ export class ToolCalls {
 
   /** @throws Untouched where the server has no result yet */
   async #askServer(call: Call, input: Record<string, unknown>): Promise<Received> {
-    const { id, message } = call;
+    const { id, message, route } = call;
     const { signal } = call.over;
     signal.throwIfAborted();
     if (id === undefined) throw new Error('nobody waits for it any more');
     const [said, line] = await new Promise<[Message, Buffer]>((resolve, reject) => {
       call.stopWaiting = () => {
-        this.host.forget(id);
+        this.host.forget(route.keyOf(id));
         reject(new Error('nobody waits for it any more'));
       };
-      this.host.sendToServer(id, callToSend(message, input), (...received) => resolve(received));
+      const receive: Receiver = (...received) => resolve(received);
+      this.host.sendToServer(route, id, callToSend(message, input), receive);
     });
     const answer = call.isResultSeen ? readableAnswer(said, line, id) : said;
     if (isUnfinished(answer)) {
@@ -205,8 +203,8 @@ export class ToolCalls {
     );
   }
 
-  #resume(id: Id, message: Message, line: Buffer, state: string): void {
-    const { client } = this.host;
+  #resume(id: Id, message: Message, line: Buffer, state: string, route: Route): void {
+    const { client } = route;
     const call = this.questions.suspended(state);
     const params = recordIn(message, 'params');
     if (!call) {
@@ -226,24 +224,25 @@ export class ToolCalls {
     const { inputResponses, requestState } = recordIn(call.message, 'params');
     call.message = { ...message, params: { ...params, inputResponses, requestState } };
     call.id = id;
-    this.#calls.set(id, call);
+    call.route = route;
+    this.#calls.set(route.keyOf(id), call);
     this.questions.resume(state, recordIn(params, 'inputResponses'));
   }
 
   #finish(call: Call, answer: Message | Buffer): void {
-    const { id } = call;
+    const { id, route } = call;
     if (id === undefined) return;
-    this.#calls.delete(id);
+    this.#calls.delete(route.keyOf(id));
     call.id = undefined;
-    this.host.client.send(answer);
+    route.client.send(answer);
   }
 
   /** The client does not wait for this answer any more. */
-  cancel(id: Id): void {
-    this.#endPlain(id);
-    const call = this.#calls.get(id);
+  cancel(key: Id): void {
+    this.#endPlain(key);
+    const call = this.#calls.get(key);
     if (!call) return;
-    this.#calls.delete(id);
+    this.#calls.delete(key);
     call.id = undefined;
     end(call);
   }

@@ -44,7 +44,9 @@ export function carryOver(settings: Record<string, unknown>, dialect: DialectNam
   }
   if (!isRecord(hooks)) report(['hooks'], 'is not an object of events, and is left out');
   return {
-    groups: isRecord(hooks) ? [...carryEvents(hooks, dialect, report)] : [],
+    groups: isRecord(hooks)
+      ? [...carryEvents(hooks, { dialect, servers: settings['mcpServers'] }, report)]
+      : [],
     ...readSwitches(settings, report),
     remarks,
   };
@@ -124,18 +126,23 @@ function readSwitches(settings: Record<string, unknown>, report: Report) {
   return { disabledHooks: [...new Set(names)], areHooksOn: switchedOff.length === 0 };
 }
 
+interface Whose {
+  readonly dialect: DialectName;
+  /** MCP servers of the same file, which its hooks may name. */
+  readonly servers: unknown;
+}
+
 function* carryEvents(
   hooks: Record<string, unknown>,
-  dialect: DialectName,
+  whose: Whose,
   report: Report,
 ): Generator<CarriedOver['groups'][number]> {
+  const { dialect } = whose;
   const { agent } = dialects[dialect];
   for (const [name, groups] of Object.entries(hooks)) {
     // They run the hooks that are here.
     if (SWITCHES.has(name) || areOwnHooks(groups)) continue;
-    const event = dialects[dialect].events.find(
-      (each) => each.name === name && !each.isOnlySent,
-    )?.event;
+    const event = dialects[dialect].events.find((each) => each.name === name)?.event;
     const key = foreignMoment(dialects[dialect], name) ? name : event;
     if (!key)
       report(['hooks', name], whyNoEvent(name, dialect), mayStop(name) ? 'lost' : 'changed');
@@ -148,7 +155,7 @@ function* carryEvents(
       const wrapped = wrapHook(raw);
       if (wrapped)
         report(at, `is a hook without a group, which ${agent} does not run; here it runs`);
-      const group = carryGroup(wrapped ?? raw, key, dialect, (path, message, kind) =>
+      const group = carryGroup(wrapped ?? raw, key, whose, (path, message, kind) =>
         report([...at, ...(wrapped ? path.slice(2) : path)], message, kind),
       );
       if (group) yield { key, group };
@@ -185,15 +192,16 @@ function wrapHook(raw: unknown): Record<string, unknown> | undefined {
 function carryGroup(
   raw: unknown,
   key: string,
-  dialect: DialectName,
+  { dialect, servers }: Whose,
   report: Report,
 ): HookDefinition | undefined {
   const group = isRecord(raw) ? { ...raw, dialect } : raw;
-  const parsed = parseHookDefinitions({ [key]: [group] }, { scope: 'file' });
+  const parsed = parseHookDefinitions({ [key]: [group] }, { scope: 'file' }, servers);
   const named = ourEventName(dialects[dialect], key);
   const canBlock = named !== undefined && events[named].canBlock;
   for (const { path, message, kind } of parsed.problems) {
-    report(path.slice(2), message, canBlock && kind === 'unsupported' ? 'lost' : 'changed');
+    const isLost = canBlock && (kind === 'unsupported' || kind === 'unusable');
+    report(path.slice(2), message, isLost ? 'lost' : 'changed');
   }
   const hooks: unknown = isRecord(raw) ? raw['hooks'] : undefined;
   if (Array.isArray(hooks) && hooks.length === 0) report(['hooks'], EMPTY);
@@ -216,7 +224,8 @@ function carryGroup(
     const names = subjects.join(', ');
     report(['matcher'], `waits for ${idle.join(', ')}, which never comes here, but ${names}`);
   }
-  return carried;
+  // The servers stand in the file beside the hooks, which name them.
+  return { ...carried, hooks: carried.hooks.map(({ mcpServer: _server, ...hook }) => hook) };
 }
 
 /** @param hooks with one hook, as what was read does not say where it stood among others */

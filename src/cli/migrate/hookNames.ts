@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { commandLine, hookIdentity } from '../../protocol/identity.js';
+import { commandLine, hookIdentity, isAsked } from '../../protocol/identity.js';
 import { commandKey } from '../../run/sameCommand.js';
 import type { CommandHookConfig } from '../../protocol/types.js';
 
@@ -29,7 +29,12 @@ export class HookNames {
     const line = whatRuns(hook);
     const { url } = hook;
     const words = [hook.command, ...(hook.args ?? [])].join(' ');
-    const stem = url === undefined ? stemOf(words, matcher) : hostOf(url);
+    const asked = hook.type === 'mcp_tool' ? `${hook.server}-${hook.tool}` : hook.type;
+    const stem = !isAsked(hook)
+      ? stemOf(words, matcher)
+      : url === undefined
+        ? asked.slice(0, MAX_LENGTH)
+        : hostOf(url);
     let name = stem;
     for (let count = 2; (this.#commands.get(name) ?? line) !== line; count++) {
       name = `${stem}-${count}`;
@@ -41,7 +46,7 @@ export class HookNames {
 
 /** Of servers, the address alone does not tell in whose name they are asked; of plugins, a command not whose it is. */
 function whatRuns(hook: CommandHookConfig): string {
-  const isMore = hook.type === 'remote' || hook.env !== undefined;
+  const isMore = isAsked(hook) || hook.env !== undefined;
   return (isMore && commandKey(hook)) || commandLine(hook);
 }
 

@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { referenceToolNames } from '../../agent/tools/toolNames.js';
 import { dialects } from '../../dialects/dialects.js';
-import { events } from '../../protocol/events.js';
+import { isOfTool } from '../../protocol/events.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import {
   DIALECT_NAMES,
@@ -213,11 +213,11 @@ function eventFor(
     return event ? [{ event, group }] : [];
   });
   for (const { event, group } of ours) {
-    if (!events[event].matchOn) continue;
+    if (!isOfTool(event)) continue;
     const tool = [DEFAULT_TOOL, ...referenceToolNames].find((toolName) =>
       matchesGroup(group, event, { toolName }),
     );
     if (tool !== undefined) return `${event} --tool ${tool}`;
   }
-  return ours.find(({ event }) => !events[event].matchOn)?.event;
+  return ours.find(({ event }) => !isOfTool(event))?.event;
 }

@@ -1,6 +1,7 @@
 import type { JsonEdit } from '../shared/editJson.js';
 import { editSettings, planSettings } from '../shared/editSettings.js';
 import { settingsFileIn } from '../../config/settings/settingsPlaces.js';
+import { isAsked } from '../../protocol/identity.js';
 import type { DialectName, CommandHookConfig, HookDefinition } from '../../protocol/types.js';
 import { mayBlock } from './carryOver.js';
 import { HookNames } from './hookNames.js';
@@ -108,7 +109,7 @@ function planEdits(current: Readonly<Record<string, unknown>>, sources: readonly
 }
 
 /** The loader gives every hook a command, and only some have one. */
-function asWritten(hook: CommandHookConfig): object {
+export function asWritten(hook: CommandHookConfig): object {
   const { command, ...others } = hook;
   return command === '' ? others : hook;
 }
@@ -171,7 +172,7 @@ function keyOf(
     event,
     dialect,
     matcher,
-    type === 'remote' ? commandKey(hook) : command,
+    isAsked({ type }) ? commandKey(hook) : command,
     args,
     roots?.filter((root) => root !== undefined),
   ]);

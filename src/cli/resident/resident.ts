@@ -20,13 +20,19 @@ export const NO_RESIDENT = { HOOKSTACK_RESIDENT: '0' } as const;
 interface ResidentOptions {
   readonly json?: boolean;
   readonly socket?: string;
+  readonly job?: string;
 }
 
 /** @returns the exit code */
 export async function resident(
   action = 'status',
-  { json = false, socket }: ResidentOptions = {},
+  { json = false, socket, job }: ResidentOptions = {},
 ): Promise<number> {
+  if (action === 'async' && job !== undefined) {
+    const { superviseAsync } = await import('../hook/superviseAsync.js');
+    await superviseAsync(job);
+    return 0;
+  }
   if (action === 'serve' && socket !== undefined) {
     const { serveEvents } = await import('./serve.js');
     await serveEvents({ socket });

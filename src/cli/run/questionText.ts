@@ -22,6 +22,7 @@ const NEXT: Partial<Record<HookEventName, string>> = {
   [HookEventName.BeforeTool]: 'this tool runs',
   [HookEventName.BeforeModel]: 'the model is called',
   [HookEventName.BeforeAgent]: 'the agent begins',
+  [HookEventName.SubagentStart]: 'this sub-agent begins',
 };
 
 /**

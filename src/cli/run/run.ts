@@ -3,6 +3,7 @@ import path from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { AgentError, runAgent } from '../../agent/agent.js';
 import { readRecordedModel } from '../../agent/recordedModel.js';
+import { referenceSubagents } from '../../agent/subagents.js';
 import { referenceTools } from '../../agent/tools/referenceTools.js';
 import type { Config } from '../../config/config.js';
 import { errorMessage } from '../../util/errorMessage.js';
@@ -37,7 +38,11 @@ interface RunOptions extends Omit<WorkspaceOptions, 'json'> {
 export async function run(prompt: string | undefined, options: RunOptions): Promise<number> {
   const { dispose = () => undefined, ...asking } = await chooseApprover(prompt, options);
   try {
-    const workspace = await openWorkspace(options, { withMiddleware: true, asking });
+    const workspace = await openWorkspace(options, {
+      withMiddleware: true,
+      longHookTexts: 'file',
+      asking,
+    });
     const models = await connectModel(options.responses);
     const text = prompt ?? (await readPrompt());
     const recording = { trace: options.trace, fleet: workspace.settings.fleet };
@@ -82,7 +87,7 @@ async function readPrompt(): Promise<string> {
 
 async function work(
   prompt: string,
-  { config, settings }: Workspace,
+  { config, settings, watch }: Workspace,
   models: Awaited<ReturnType<typeof connectModel>>,
   { model, maxTurns, outputFormat, transcript }: RunOptions,
 ): Promise<number> {
@@ -92,6 +97,7 @@ async function work(
     .getHookSystem()
     ?.initialize()
     .catch(() => undefined);
+  await watch();
   placeTranscript(config, transcript);
   const { signal, dispose } = watchInterruption();
   try {
@@ -101,6 +107,7 @@ async function work(
       model,
       prompt,
       tools: referenceTools,
+      subagents: referenceSubagents,
       maxTurns,
       maxStopHookRetries: settings.maxStopHookRetries,
       signal,
@@ -115,6 +122,7 @@ async function work(
     return 1;
   } finally {
     dispose();
+    await config.dispose();
   }
 }
 

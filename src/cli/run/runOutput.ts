@@ -145,6 +145,8 @@ function tell(label: NoticeLabel, text: string): void {
 const OBJECTIONS: ReadonlySet<HookEventName> = new Set([
   HookEventName.AfterTool,
   HookEventName.AfterAgent,
+  HookEventName.SubagentStop,
+  HookEventName.ToolBatchEnd,
 ]);
 
 /** A hook without a name is shown by its command, which may be long. */

@@ -19,6 +19,8 @@ export interface AccessOptions {
   readonly tokens?: Tokens;
   /** Whether TLS has checked a certificate of the client. */
   readonly hasClientCertificates: boolean;
+  /** Whether pages of this machine may ask; others never may. */
+  readonly admitsLocalPages?: boolean;
 }
 
 /** Shorter ones can be guessed. In characters. */
@@ -117,7 +119,7 @@ const WHO =
 /** Says who sends a request, before anything of its body is read. */
 export function admit(request: IncomingMessage, options: AccessOptions): Admission {
   const { tokens, hasClientCertificates } = options;
-  if (!tokens && !hasClientCertificates) return admitLocal(request);
+  if (!tokens && !hasClientCertificates) return admitLocal(request, options);
   const certified = hasClientCertificates ? certifiedName(request) : undefined;
   if (hasClientCertificates && certified === undefined) {
     return { status: 403, error: 'The CN of the client certificate is not TEAM/AGENT' };
@@ -135,13 +137,22 @@ export function admit(request: IncomingMessage, options: AccessOptions): Admissi
  * Without credentials only programs of this machine may ask. A page in a browser of it is none of them: it sends an
  * `Origin`, or a name in `Host` that somebody else has pointed to this machine.
  */
-function admitLocal({ headers }: IncomingMessage): Admission {
+function admitLocal(
+  { headers }: IncomingMessage,
+  { admitsLocalPages = false }: AccessOptions,
+): Admission {
   if (!isLoopback(hostOf(headers.host ?? ''))) {
     const said = toOneLine(headers.host ?? '', 80);
     return { status: 403, error: `The host "${said}" is not this machine: ask 127.0.0.1` };
   }
-  if (headers.origin === undefined) return {};
+  const { origin } = headers;
+  const isLocalPage = admitsLocalPages && origin !== undefined && isLocal(origin);
+  if (origin === undefined || isLocalPage) return {};
   return { status: 403, error: 'Pages of a browser may not ask: the request has an Origin' };
+}
+
+function isLocal(origin: string): boolean {
+  return URL.canParse(origin) && isLoopback(new URL(origin).hostname);
 }
 
 function hostOf(host: string): string {

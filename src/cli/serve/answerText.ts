@@ -2,13 +2,14 @@ import { markAnswer, type FleetNote } from '../../fleet/answerMark.js';
 import type { Question } from '../../fleet/question.js';
 import {
   areHealthy,
+  asText,
   hasFailed,
   type DefaultHookOutput,
   type ProcessedHookResult,
 } from '../../protocol/hookOutput.js';
 import { hookIdentity } from '../../protocol/identity.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
-import type { HookExecutionResult } from '../../protocol/types.js';
+import type { HookExecutionResult, HookOutput } from '../../protocol/types.js';
 import { errorMessage } from '../../util/errorMessage.js';
 
 /** What became of a question, for the figures. */
@@ -18,11 +19,24 @@ export type QuestionVerdict = 'none' | 'allow' | 'ask' | 'block' | 'stop' | 'fai
  * What hooks decided, as JSON that a hook would print, with a note about the hooks beside it.
  *
  * @param fired `undefined` where no hook is there for the question
+ * @param late what async hooks have said since, as context
  */
-export function answerTextOf(question: Question, fired: ProcessedHookResult | undefined): string {
-  if (!fired) return markAnswer({}, question, { success: true, hooks: [] });
-  const { finalOutput } = fired.aggregated;
-  return markAnswer(finalOutput ? printed(finalOutput) : {}, question, noteOf(fired));
+export function answerTextOf(
+  question: Question,
+  fired: ProcessedHookResult | undefined,
+  late: readonly string[] = [],
+): string {
+  const finalOutput = fired?.aggregated.finalOutput;
+  const said = finalOutput ? printed(finalOutput) : {};
+  const note = fired ? noteOf(fired) : { success: true, hooks: [] };
+  return markAnswer(late.length > 0 ? withContext(said, late) : said, question, note);
+}
+
+function withContext(said: HookOutput, late: readonly string[]): HookOutput {
+  const { hookSpecificOutput: specific } = said;
+  const context = asText(specific?.['additionalContext']);
+  const additionalContext = [...late, ...(context ? [context] : [])].join('\n');
+  return { ...said, hookSpecificOutput: { ...specific, additionalContext } };
 }
 
 /** An answer in the format of another agent, which knows no marks: it has one where the asker reads them. */
@@ -31,7 +45,7 @@ export function foreignAnswerText(question: Question, said: object, success = tr
 }
 
 /** A block counts wherever it stands in an output, so that nobody has to look for it. */
-function printed(output: DefaultHookOutput): object {
+function printed(output: DefaultHookOutput): HookOutput {
   const { foreign: _inNote, ...said } = output;
   if (!output.isBlockingDecision()) return said;
   return {

@@ -4,6 +4,8 @@ import { decideReceived } from '../../core/decideReceived.js';
 import { reply as replyTo } from '../../dialects/reverse.js';
 import { planOfGuards } from '../../hooks/envelopes.js';
 import { fireHook, skipIdle } from '../../hooks/fireHook.js';
+import { events } from '../../protocol/events.js';
+import { textsOf } from '../../protocol/llmContent.js';
 import { HookEventName } from '../../protocol/types.js';
 import { withinRemoteSpan } from '../../trace/span.js';
 import { errorMessage } from '../../util/errorMessage.js';
@@ -88,7 +90,9 @@ export class PolicyAnswers {
       read = readAsked(asked);
       if (!read) return { status: 200, body: foreignAnswerText(asked.question, {}) };
       const { event, payload, session } = read;
-      if (!skipIdle(this.options.config, event, payload, session.cwd))
+      const { config } = this.options;
+      const isLate = config.getHookSystem()?.lookForLate(session).isThere;
+      if (isLate || !skipIdle(config, event, payload, session.cwd))
         return await this.#answerOnce(asked, read);
       this.#tellAnswered(read, 'none', start);
       const { question } = asked;
@@ -198,6 +202,7 @@ export class PolicyAnswers {
     const { event, payload, session, received } = read;
     const start = performance.now();
     const options = { signal, session };
+    const system = config.getHookSystem();
     return withinRemoteSpan(asked.question.span, async () => {
       if (received) {
         const verdict = await decideReceived(config, received, options);
@@ -210,7 +215,8 @@ export class PolicyAnswers {
       const fired = await fireHook(config, event, payload, options);
       signal.throwIfAborted();
       this.#tellAnswered(read, fired ? verdictWord(fired) : 'none', start);
-      return answerTextOf(asked.question, fired);
+      const late = 'additionalContext' in events[event].answers ? system?.takeLate(session) : [];
+      return answerTextOf(asked.question, fired, late?.flatMap(textsOf));
     });
   }
 

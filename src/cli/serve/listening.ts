@@ -59,7 +59,8 @@ function originOf(text: string): string {
   );
 }
 
-function parseListen(text: string): { readonly host: string; readonly port: number } {
+/** @throws UsageError for what is no `HOST:PORT` */
+export function parseListen(text: string): { readonly host: string; readonly port: number } {
   const [, host = '', digits = ''] = /^(\[[\da-f:.]+\]|[^\s:[\]/]+):(\d{1,5})$/iu.exec(text) ?? [];
   const port = Number(digits);
   if (host === '' || port > 65_535) {

@@ -6,6 +6,7 @@ import { watchInterruption } from '../shared/interruption.js';
 import { plural, printLine, printNotice } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import { withTrace } from '../shared/withTrace.js';
+import type { Settings } from '../../config/settings/settingsKeys.js';
 import { openWorkspace, type Workspace } from '../shared/workspace.js';
 import { whyHooksAreOff } from '../shared/hookColumns.js';
 import { PolicyAnswers, type Refusal } from './answers.js';
@@ -53,6 +54,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   try {
     await config.getHookSystem()?.initialize();
     requireHooks(workspace, settings);
+    await workspace.watch({ strict: true, requireUsable: (now) => requireSomeHook(now, settings) });
     const recording = { trace: options.trace, fleet: recordOf(options) };
     return await withTrace(recording, config, () => listen(config, listening, fleet, options));
   } finally {
@@ -75,6 +77,14 @@ function requireHooks({ config, problems }: Workspace, settings: string): void {
   if (hooks.some(({ enabled }) => enabled)) return;
   const advice = hooks.length > 0 ? 'take one out of its disabledHooks' : 'add one';
   throw new UsageError(`The server does not start, as no hook of ${settings} would run: ${advice}`);
+}
+
+/** The same of settings that have changed while the server runs: then those before go on to count. */
+function requireSomeHook({ enableHooks, hooks }: Settings, file: string): void {
+  if (!enableHooks)
+    throw new Error(`no hook of ${file} would run: write "enableHooks": true into it`);
+  if (Object.keys(hooks).length === 0)
+    throw new Error(`${file} has no hook: add one, or end the server`);
 }
 
 async function listen(

@@ -11,7 +11,7 @@ import {
 import type { JsonSchema } from '../../util/checks.js';
 import { isRecord } from '../../util/records.js';
 import { suggestName } from '../../util/suggestName.js';
-import { DEFAULT_MODEL, DEFAULT_PROMPT, DEFAULT_TOOL } from './options.js';
+import { DEFAULT_AGENT_TYPE, DEFAULT_MODEL, DEFAULT_PROMPT, DEFAULT_TOOL } from './options.js';
 import { UsageError } from './usageError.js';
 
 /**
@@ -89,6 +89,9 @@ interface FieldSource {
   readonly valueOf: (given: Given) => unknown;
 }
 
+/** A failure that may pass. */
+const DEFAULT_FAULT = { message: 'The model is overloaded.', status: 503 };
+
 const sources: { readonly [field: string]: FieldSource | undefined } = {
   tool_name: { options: ['tool'], valueOf: ({ tool = DEFAULT_TOOL }) => tool },
   tool_input: { options: ['input'], valueOf: ({ input = {} }) => input },
@@ -103,6 +106,8 @@ const sources: { readonly [field: string]: FieldSource | undefined } = {
   },
   prompt: { options: ['prompt'], valueOf: ({ prompt = DEFAULT_PROMPT }) => prompt },
   prompt_response: { options: ['response'], valueOf: ({ response = '' }) => response },
+  agent_type: { options: [], valueOf: () => DEFAULT_AGENT_TYPE },
+  error: { options: ['response'], valueOf: ({ response = DEFAULT_FAULT }) => response },
   notification_type: { options: [], valueOf: () => NotificationType.Other },
 };
 

@@ -13,8 +13,8 @@ import type { HookRegistry } from '../../hooks/hookRegistry.js';
 import type { HookRegistryEntry } from '../../hooks/entry.js';
 import { environmentOf } from '../../process/command/runningCommand.js';
 import { DEFAULT_APPROVAL_TIMEOUT_MS } from '../../protocol/approval.js';
-import { events, isConditional } from '../../protocol/events.js';
-import { commandLine, hookIdentity } from '../../protocol/identity.js';
+import { events, isConditional, isOfTool } from '../../protocol/events.js';
+import { commandLine, hookIdentity, isAsked } from '../../protocol/identity.js';
 import { makeCall } from '../../rules/call.js';
 import { loadedRules } from '../../rules/load.js';
 import type { Call } from '../../rules/types.js';
@@ -153,14 +153,14 @@ function whyNotNow(
 function whyNotItself(
   entry: HookRegistryEntry,
   substitute: HookRegistryEntry | undefined,
-  { toolName, subject = '' }: PlanContext = {},
+  { toolName, agentType, subject = '' }: PlanContext = {},
 ): string | null {
   if (substitute === entry) return null;
   if (substitute)
     return `runs once, as "${hookIdentity(substitute.config)}": it is the same command`;
   const { matcher = '', config } = entry;
   const spoken = config.dialect && dialects[config.dialect];
-  const tested = toolName ?? (spoken ? theirSubject(spoken, subject) : subject);
+  const tested = toolName ?? agentType ?? (spoken ? theirSubject(spoken, subject) : subject);
   const hint = spoken || toolName === undefined ? undefined : dialectOfMatcher(matcher);
   const advice = hint === undefined ? '' : `; ${hint}`;
   return `its matcher ${JSON.stringify(matcher)} does not match ${tested}${advice}`;
@@ -182,7 +182,7 @@ export function callOf<E extends HookEventName>(
   event: E,
   payload: HookPayload<E>,
 ): Call | undefined {
-  if (!events[event].matchOn) return undefined;
+  if (!isOfTool(event)) return undefined;
   const project = config.getWorkingDir();
   const { toolName: tool, toolInput: input } = payload as HookPayload<HookEventName.BeforeTool>;
   return makeCall(tool, input, project);
@@ -201,23 +201,23 @@ function explainHook(
     directory: workingDir,
     env: environment,
   });
-  const isRemote = entry.config.type === 'remote';
+  const asks = isAsked(entry.config);
   const isRule = entry.config.type === 'rule';
   return {
     ...columns,
     /** While hooks are on. */
     runs: reason === null,
     reason,
-    /** What the shell is given, the words of a program, or the server that is asked. */
+    /** What the shell is given, the words of a program, or what is asked. */
     resolvedCommand: isRule
       ? hookIdentity(entry.config)
-      : commandLine(isRemote ? entry.config : started),
+      : commandLine(asks ? entry.config : started),
     /** Also `deny` for one that runs in the place of a guard. */
     onFailure: isGuard ? 'deny' : (entry.config.onFailure ?? 'allow'),
     /** Whether it is started before its event comes. */
     prestart: entry.config.prestart ?? false,
     /** Besides those of all hooks. */
-    environment: isRemote || isRule ? [] : Object.keys(extraEnv ?? {}).toSorted(),
+    environment: asks || isRule ? [] : Object.keys(extraEnv ?? {}).toSorted(),
   };
 }
 

@@ -1,5 +1,5 @@
 import { findUnmatchableNames } from '../../validate/matching.js';
-import { events } from '../../protocol/events.js';
+import { events, isOfTool } from '../../protocol/events.js';
 import type { ExplainedHook, Explanation } from './explanation.js';
 import { PERSISTENT_LIMITS } from '../../process/command/limits.js';
 import { columnTexts, conditionText, formatSource, whyHooksAreOff } from './hookColumns.js';
@@ -115,7 +115,8 @@ function formatMatcher(
 ): string {
   if (matcher === null) return 'all';
   const quoted = toVisible(JSON.stringify(matcher));
-  if (!events[event].matchOn) {
+  if (!isOfTool(event)) {
+    if (events[event].matchOn) return `${quoted}, not tested`;
     if (dialect === null) return `${quoted}, has no effect on ${event}`;
     const { idle, subjects } = findUnmatchableNames({ matcher, dialect }, event);
     const never = `${idle.join(', ')} never comes here, but ${subjects.join(', ')}`;

@@ -1,6 +1,6 @@
 import { isAsking } from '../../approvals/question.js';
 import { canPrevent, events } from '../../protocol/events.js';
-import { hookIdentity, shortIdentity } from '../../protocol/identity.js';
+import { hookIdentity, isAsked, shortIdentity } from '../../protocol/identity.js';
 import type { ProcessedHookResult } from '../../protocol/hookOutput.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import type {
@@ -41,8 +41,8 @@ function describeHook(result: HookExecutionResult) {
   return {
     hook: hookIdentity(result.hookConfig),
     success: result.success,
-    // What a server has answered is read as that of a command that ends with code 0.
-    exitCode: result.hookConfig.url === undefined ? (result.exitCode ?? null) : null,
+    // What a server or a model has answered is read as that of a command that ends with code 0.
+    exitCode: isAsked(result.hookConfig) ? null : (result.exitCode ?? null),
     signal: result.signal ?? null,
     durationMs: Math.round(result.duration),
     stdout: result.stdout ?? null,

@@ -5,6 +5,7 @@ import { deadlineOf } from '../../run/preparedInput.js';
 import { hookScope, scopedName } from '../../hooks/disabledHooks.js';
 import { commandLine, hookIdentity } from '../../protocol/identity.js';
 import { findSubstitutes } from '../../run/sameCommand.js';
+import { isAsync } from '../../protocol/events.js';
 import { HookEventName } from '../../protocol/types.js';
 import { keptSettings, MAX_MEMORY } from '../../run/startAhead.js';
 import { asWord } from '../../util/quoteWord.js';
@@ -29,9 +30,7 @@ export interface TraceCount {
 const COLUMNS = {
   event: column(({ entry }) => entry.eventName),
   hook: column(({ entry }) => hookIdentity(entry.config)),
-  command: column(({ entry: { config } }) =>
-    config.url === undefined ? config.command : commandLine(config),
-  ),
+  command: column(({ entry: { config } }) => config.command || commandLine(config)),
   args: column(({ entry }) => entry.config.args ?? null),
   source: column(({ entry }) => entry.origin?.scope ?? entry.source),
   file: column(({ entry }) => entry.origin?.file ?? null),
@@ -68,6 +67,11 @@ const COLUMNS = {
   persistent: column(
     ({ entry: { config } }) => (config.persistent ? keptSettings(config) : null),
     (settings) => settings && `persistent${formatKept(settings)}`,
+  ),
+  async: column(
+    ({ entry: { config, eventName } }) =>
+      isAsync(config, eventName) ? (config.asyncRewake ? 'asyncRewake' : 'async') : null,
+    (how) => how,
   ),
   class: column(
     ({ entry: { review } }) => (review && review.status !== 'refused' ? review.class : null),

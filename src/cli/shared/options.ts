@@ -4,6 +4,7 @@ import { InvalidArgumentError, Option } from 'commander';
 export const DEFAULT_MODEL = 'gemini-2.5-flash';
 export const DEFAULT_TOOL = 'write_file';
 export const DEFAULT_PROMPT = 'Hello';
+export const DEFAULT_AGENT_TYPE = 'general-purpose';
 
 export interface WorkspaceOptions {
   /** Where to look for the project's root, from there upward. Default: the current directory. */

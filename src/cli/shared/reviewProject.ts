@@ -109,6 +109,8 @@ export async function locateHook(
         isRecord(hook) &&
         (hook['command'] ?? '') === config.command &&
         hook['url'] === config.url &&
+        hook['tool'] === config.tool &&
+        hook['prompt'] === config.prompt &&
         hook['name'] === config.name &&
         isDeepStrictEqual(hook['args'], config.args),
     );

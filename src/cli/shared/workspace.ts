@@ -1,7 +1,8 @@
 import type { Approver } from '../../protocol/approval.js';
 import { realpath, stat } from 'node:fs/promises';
 import type { ConsentReview, Extension } from '../../hooks/entry.js';
-import { Config, type ConfigOptions } from '../../config/config.js';
+import { Config, type ConfigOptions, type ReloadedOptions } from '../../config/config.js';
+import type { loadExtensions } from '../../extensions/extensions.js';
 import type { UseExtensionMiddlewareOptions } from '../../extensions/extensionMiddleware.js';
 import {
   loadSettings,
@@ -35,6 +36,15 @@ export interface Workspace {
   readonly review?: ConsentReview;
   /** Whether a file that counts could not be read, so that hooks may be missing. */
   readonly isIncomplete: boolean;
+  /**
+   * Has changes of the files count at the next event.
+   *
+   * @param requireUsable throws where the settings as they are now must not count
+   */
+  readonly watch: (options?: {
+    readonly strict?: boolean;
+    readonly requireUsable?: (settings: Settings) => void;
+  }) => Promise<unknown>;
 }
 
 /** Who answers hooks that want a person to be asked. */
@@ -53,6 +63,8 @@ interface WorkspaceNeeds {
   readonly needsAllFiles?: boolean;
   /** No more than one event comes. Default false. */
   readonly firesOnce?: boolean;
+  /** What becomes of async hooks. Default: they are started, and where no more than one event comes, waited for. */
+  readonly asyncHooks?: ConfigOptions['asyncHooks'];
   /** Default: makes a new one. */
   readonly makeConfig?: (options: ConfigOptions) => Config;
   /** Gives what was read of the project's files, where that need not be read anew. Default: reads. */
@@ -60,6 +72,8 @@ interface WorkspaceNeeds {
     workingDir: string,
     read: () => Promise<FilesOfProject>,
   ) => Promise<FilesOfProject>;
+  /** What becomes of long texts of hooks. Default: they are cut. */
+  readonly longHookTexts?: ConfigOptions['longHookTexts'];
   /** Start persistent hooks for each event. Default: where no more than one comes. */
   readonly startsEachHook?: boolean;
   /** Import the middleware of extensions. Default false. */
@@ -111,26 +125,50 @@ export async function openWorkspace(
     await tellForeignHooks(workingDir);
   const ofFleet = await approverOfFleet(settings);
   const { makeConfig: make = (given) => new Config(given) } = needs;
+  const optionsOf = (now: Settings, found: readonly Extension[]): ReloadedOptions => ({
+    ...now,
+    extensions: found,
+    enableHooks: now.enableHooks || forceHooks,
+    hookEnvironment: { ...now.hookEnvironment, host: hostEnvironment() },
+    approvals: { ...now.approvals, ...(whenNobody && { whenNobody }) },
+    // Also where they are not said any more.
+    afterModelDisplay: now.afterModelDisplay,
+    maxParallelHooks: now.maxParallelHooks,
+    maxHookText: now.maxHookText,
+  });
   const makeConfig = (asked?: Approver) =>
     make({
-      ...settings,
-      extensions,
+      ...optionsOf(settings, extensions),
       workingDir,
-      enableHooks: settings.enableHooks || forceHooks,
-      hookEnvironment: { ...settings.hookEnvironment, host: hostEnvironment() },
       approver: ofFleet ?? asked,
-      approvals: { ...settings.approvals, ...(whenNobody && { whenNobody }) },
       ...(isTrusted && { trustedFolder: true }),
       // No next event, so nothing to keep ready.
       ...(firesOnce && { hooksRunner: { warmShells: 0, spawner: false } }),
+      longHookTexts: needs.longHookTexts,
       keepHooks: !startsEachHook,
+      asyncHooks: needs.asyncHooks ?? (firesOnce ? 'wait' : 'start'),
       debugLogger: needs.logger ?? new CliLogger('llxprt:core:hooks'),
     });
   const config = makeConfig(approver);
   if (needs.withMiddleware) await addMiddleware(config);
   const configOfNobody = () => makeConfig();
-  return { config, configOfNobody, settings, origins, problems, isTrusted, review, isIncomplete };
+  const watch: Workspace['watch'] = ({ strict, requireUsable } = {}) =>
+    config.watch({
+      ...(options.settings === undefined
+        ? { trustProject: isTrusted || undefined, loadExtensions: findExtensions }
+        : { file: options.settings }),
+      strict,
+      toOptions: (now, found) => {
+        requireUsable?.(now);
+        return optionsOf(now, found);
+      },
+    });
+  const found = { settings, origins, problems, isTrusted, review, isIncomplete };
+  return { config, configOfNobody, watch, ...found };
 }
+
+const findExtensions: typeof loadExtensions = async (places) =>
+  (await import('../../extensions/extensions.js')).loadExtensions(places);
 
 /** Who asks for the consent of the fleet's people is not content with that of whoever sits in front of the agent. */
 async function approverOfFleet({ fleet }: Settings): Promise<Approver | undefined> {
@@ -152,8 +190,7 @@ async function readFiles(
 ): Promise<FilesOfProject> {
   if (named !== undefined) return { ...(await loadSettingsFile(named)), extensions: [] };
   const loaded = await loadSettings({ workingDir, trustProject: isTrusted || undefined });
-  const { loadExtensions } = await import('../../extensions/extensions.js');
-  const { extensions, problems } = await loadExtensions({ workingDir });
+  const { extensions, problems } = await findExtensions({ workingDir });
   return { ...loaded, extensions, problems: [...loaded.problems, ...problems] };
 }
 

@@ -39,6 +39,7 @@ export async function test(paths: readonly string[], options: TestOptions): Prom
       withMiddleware: true,
       // What a test expects must not depend on the tests before it.
       startsEachHook: true,
+      asyncHooks: 'wait',
       logger: new CliLogger('llxprt:core:hooks', new Set()),
     });
   const run = (workspace: Workspace) => runTests(paths, workspace, options);

@@ -57,12 +57,14 @@ export async function linesOf(
   }
 }
 
-function wholeOf(shown: string, text: string): string[] {
+/** All of a file, each line marked as its own. */
+export function wholeOf(shown: string, text: string): string[] {
   const lines = text.trimEnd().split('\n');
   return [`--- ${shown}`, ...lines.map((line) => `  | ${toVisible(line)}`)];
 }
 
-function differenceOf(shown: string, before: string, now: string): string[] {
+/** What has changed in a file since it was allowed. */
+export function differenceOf(shown: string, before: string, now: string): string[] {
   const hunks = diffLines(before, now, CONTEXT, MAX_CHANGED);
   if (hunks.length === 0) return [`${shown}: only the end of its last line has changed`];
   return [

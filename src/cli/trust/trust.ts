@@ -236,7 +236,8 @@ async function answerTo(question: string, terminal: Interface): Promise<string> 
   return word.charAt(0).toLowerCase();
 }
 
-async function readAnswer(question: string, terminal: Interface): Promise<string> {
+/** The line that somebody writes; `q` once the input has ended. */
+export async function readAnswer(question: string, terminal: Interface): Promise<string> {
   const closed = new Promise<string>((resolve) => void terminal.once('close', () => resolve('q')));
   return Promise.race([terminal.question(question).catch(() => 'q'), closed]);
 }

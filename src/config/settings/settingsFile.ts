@@ -1,6 +1,6 @@
 import { countHooks, readHookDefinitions } from '../../hooks/hookSettings.js';
 import type { HookDefinitions, HookOrigin } from '../../protocol/types.js';
-import { formatPath, textOf, type Message, type Path } from '../../util/checks.js';
+import { formatPath, textOf, type Message, type Path, type Report } from '../../util/checks.js';
 import { fileError, type FileProblem, type SettingsFile } from '../../util/fileProblem.js';
 import type { JsonDocument, Position } from '../../util/jsonDocument.js';
 import { readJsonFile, type GuardedFileOptions, type JsonReading } from '../../util/guardedFile.js';
@@ -99,10 +99,10 @@ export class FileCheck {
     });
   };
 
-  readHooks(raw: unknown, origin: HookOrigin): HookDefinitions {
-    return readHookDefinitions(raw, origin, (path, message, kind) =>
-      this.warn(['hooks', ...path], message, kind),
-    );
+  /** @param servers what stands under `mcpServers`, which the hooks may name */
+  readHooks(raw: unknown, origin: HookOrigin, servers?: unknown): HookDefinitions {
+    const report: Report = (path, message, kind) => this.warn(['hooks', ...path], message, kind);
+    return readHookDefinitions(raw, origin, report, servers);
   }
 
   /** The first 20 problems, in the order in which they stand in the file, and how many more there are. */
@@ -120,6 +120,7 @@ const GRAVE: ReadonlySet<FileProblem['kind']> = new Set([
   'unsupported',
   'unknown-event',
   'matcher-invalid',
+  'unusable',
 ]);
 
 /** Why a file with too many hooks is refused; `undefined` for one with fewer. */

@@ -1,6 +1,7 @@
 import { approvalSettings, type ApprovalSettings } from '../../protocol/approval.js';
 import { fleetSettings, type FleetSettings } from '../../fleet/fleetSettings.js';
-import type { HookDefinitions } from '../../protocol/types.js';
+import { promptBudget, promptModel, type PromptModel } from '../../prompts/promptModel.js';
+import type { HookDefinitions, PromptBudget } from '../../protocol/types.js';
 import type { HookEnvironmentPolicy } from '../../run/hookEnvironment.js';
 import {
   count,
@@ -28,12 +29,20 @@ export interface Settings {
   readonly hookEnvironment?: HookEnvironmentPolicy;
   /** Hook processes that may run at a time for one event. */
   readonly maxParallelHooks?: number;
+  /** Characters of one text of a hook, at most. */
+  readonly maxHookText?: number;
+  /** Async hooks that may run at a time. */
+  readonly maxAsyncHooks?: number;
   /** How hooks are started. */
   readonly hooksRunner?: HooksRunnerSettings;
   /** What becomes of hooks' questions to a person. */
   readonly approvals?: ApprovalSettings;
   /** What becomes of a tool of another agent that is not known here, while guards name tools. Default `tell`. */
   readonly unknownTools?: 'tell' | 'deny';
+  /** The model that judges hooks of the type `prompt`. No project can say it. */
+  readonly promptModel?: PromptModel;
+  /** What those hooks may use. No project can say it. */
+  readonly promptBudget?: PromptBudget;
   /** How this host belongs to a fleet. No project can say it. */
   readonly fleet?: FleetSettings;
 }
@@ -65,6 +74,8 @@ export const SCALAR_FIELDS: FieldTable<Partial<Scalars>> = {
     ),
   },
   maxParallelHooks: { struct: positiveCount },
+  maxHookText: { struct: positiveCount },
+  maxAsyncHooks: { struct: positiveCount },
   approvals: {
     struct: approvalSettings,
     advise: ({ timeout }) =>
@@ -78,6 +89,8 @@ export const SCALAR_FIELDS: FieldTable<Partial<Scalars>> = {
     advise: ({ url }) =>
       url === undefined ? 'it has no url, and so no effect: name the server' : undefined,
   },
+  promptModel: { struct: promptModel },
+  promptBudget: { struct: promptBudget },
   hooksRunner: {
     struct: objectOf<HooksRunnerSettings>(
       '{ "warmShells": a whole number of 0 or more, "spawner": true or false }',

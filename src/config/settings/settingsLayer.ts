@@ -67,18 +67,19 @@ async function parseLayer(
   }
   const check = new FileCheck(source, document, isKey);
   warnOfMisplacedSettings(value, check.warn);
-  const scalars = withoutFleet(
+  const scalars = withoutForbidden(
     readFields(value, SCALAR_FIELDS, 'file', check.warn) ?? {},
     source,
     check.warn,
   );
-  const hooks = check.readHooks(value['hooks'] === undefined ? {} : value['hooks'], source);
+  const given = value['hooks'] === undefined ? {} : value['hooks'];
+  const hooks = check.readHooks(given, source, value['mcpServers']);
   const counted = await weighScalars(source, scalars, options, check.warn);
   return { source, status: 'read', ...counted, hooks, problems: check.problems() };
 }
 
 function isKey(key: string): boolean {
-  return key === 'hooks' || Object.hasOwn(SCALAR_FIELDS, key);
+  return key === 'hooks' || key === 'mcpServers' || Object.hasOwn(SCALAR_FIELDS, key);
 }
 
 function warnOfMisplacedSettings(value: Record<string, unknown>, warn: Warn): void {
@@ -90,18 +91,27 @@ function warnOfMisplacedSettings(value: Record<string, unknown>, warn: Warn): vo
   }
 }
 
-/** A cloned repository must not send elsewhere what happens here, whatever else of it is allowed. */
-function withoutFleet(
-  { fleet, ...others }: Partial<Scalars>,
+/** Why a project cannot say some keys: a cloned repository must not send elsewhere what happens here, nor spend on it. */
+const NOT_OF_PROJECTS = {
+  fleet: 'who records what happens',
+  promptModel: 'which model is asked',
+  promptBudget: 'how much a model is asked',
+} as const satisfies { readonly [K in keyof Scalars]?: string };
+
+function withoutForbidden(
+  scalars: Partial<Scalars>,
   { scope }: SettingsFile,
   warn: Warn,
 ): Partial<Scalars> {
-  if (fleet === undefined) return others;
-  if (scope !== 'project') return { ...others, fleet };
-  const message =
-    'ignored, as a project cannot say who records what happens; put it into ~/.llxprt/settings.json';
-  warn(['fleet'], message, 'misplaced-key');
-  return others;
+  if (scope !== 'project') return scalars;
+  const entries = Object.entries(scalars).filter(([key]) => {
+    if (!Object.hasOwn(NOT_OF_PROJECTS, key)) return true;
+    const what = NOT_OF_PROJECTS[key as keyof typeof NOT_OF_PROJECTS];
+    const message = `ignored, as a project cannot say ${what}; put it into ~/.llxprt/settings.json`;
+    warn([key], message, 'misplaced-key');
+    return false;
+  });
+  return Object.fromEntries(entries);
 }
 
 /** What of a file's scalars counts, and how much. */

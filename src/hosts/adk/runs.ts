@@ -1,11 +1,11 @@
 // The types are the host's own.
 // @ts-ignore
-import type { Context, InvocationContext } from '@google/adk';
-import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai';
+import type { BaseTool, Context, InvocationContext } from '@google/adk';
+import type { Content, GenerateContentParameters, GenerateContentResponse } from '@google/genai';
 import type { Config } from '../../config/config.js';
 import type { ModelCall } from '../../context.js';
 import type { OpenToolCall } from '../../core/coreToolHookTriggers.js';
-import { openHalf, unheeded } from '../../core/halves.js';
+import { openHalf, unheeded, type OpenHalf } from '../../core/halves.js';
 import {
   callModelWithHooks,
   finishTurn,
@@ -14,7 +14,20 @@ import {
   type ModelTurn,
   type OpenModel,
 } from '../../core/modelCall.js';
+import type { SubagentEnd } from '../subagents.js';
 import { only } from '../translate.js';
+
+export interface ToolEvent {
+  readonly tool: BaseTool;
+  readonly toolArgs: Record<string, unknown>;
+  readonly toolContext: Context;
+}
+
+/** What the host takes in place of what a tool gives. */
+export type Answer = Record<string, unknown> | undefined;
+
+/** An agent that the host runs as a tool. */
+export type OpenSubagent = OpenHalf<readonly Content[], unknown, SubagentEnd<unknown>>;
 
 /** What is known of one invocation, until it ends. */
 export interface Run {
@@ -24,6 +37,8 @@ export interface Run {
   isStopTold: boolean;
   /** What the model is to read with the next request. */
   readonly notes: string[];
+  /** Those of agents that are tools. */
+  readonly subagents: Map<Context, OpenSubagent>;
   /** Calls of tools that have begun. */
   readonly tools: Map<Context, OpenToolCall>;
   /** The last model call of each agent, and the tools that it allows. */
@@ -53,6 +68,7 @@ export class Runs {
       stopReason: undefined,
       isStopTold: false,
       notes: [],
+      subagents: new Map(),
       tools: new Map(),
       asked: new WeakMap(),
       open: new Set(),
@@ -63,11 +79,13 @@ export class Runs {
 
   /** Whatever has not ended by now never will. */
   async end(context: InvocationContext): Promise<void> {
-    const { tools, open } = this.of(context);
-    if (tools.size === 0 && open.size === 0) return;
+    const { subagents, tools, open } = this.of(context);
+    if (subagents.size + tools.size + open.size === 0) return;
     const over = new Error('The run of the agent has ended');
     const calls = [...tools.values()].map((call) => call.abandon());
-    await Promise.all([...calls, ...[...open].map((call) => call.fail(over))]);
+    const agents = [...subagents.values()].map((agent) => unheeded(agent.fail(over)));
+    await Promise.all([...agents, ...calls, ...[...open].map((call) => call.fail(over))]);
+    subagents.clear();
     tools.clear();
     open.clear();
   }

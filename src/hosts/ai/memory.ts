@@ -163,6 +163,7 @@ function approvedCall(
   return last?.type === 'tool-call' ? last : undefined;
 }
 
-function partsOf({ content }: PromptMessage): readonly AnyPart[] {
+/** The parts of a message; a text is none. */
+export function partsOf({ content }: PromptMessage): readonly AnyPart[] {
   return typeof content === 'string' ? [] : content;
 }

@@ -1,8 +1,11 @@
 import type { Content, GenerateContentParameters, Part } from '@google/genai';
 import { toContents } from '../../protocol/messages.js';
+import { isRecord } from '../../util/records.js';
 import { allowedNames } from '../../protocol/allowedTools.js';
 import { isChoiceChanged } from '../allowed.js';
 import { carrying, choiceIn, originOf, toParameters, toSampling } from '../translate.js';
+import type { EndedCall } from '../batch.js';
+import { partsOf } from './memory.js';
 import type { AnyPart, CallParams, PromptMessage } from './types.js';
 
 /** Settings with the same names on both sides, which hooks may change. */
@@ -21,6 +24,28 @@ export function withMessages(params: CallParams, texts: readonly string[]): Call
   if (texts.length === 0) return params;
   const messages = texts.map((text) => ({ role: 'user', content: [{ type: 'text', text }] }));
   return { ...params, prompt: [...params.prompt, ...messages] };
+}
+
+/** The calls whose results are the last that the model is sent. */
+export function endedCallsIn(prompt: readonly PromptMessage[]): EndedCall[] {
+  const first = prompt.findLastIndex(({ role }) => role !== 'tool') + 1;
+  const results = prompt.slice(first).flatMap(partsOf);
+  return results.flatMap(({ type, toolCallId: id, toolName, output }): EndedCall[] => {
+    if (type !== 'tool-result') return [];
+    const isCall = (part: AnyPart) => part.type === 'tool-call' && part.toolCallId === id;
+    const message = prompt.slice(0, first).findLast((each) => partsOf(each).some(isCall));
+    const input = message && partsOf(message).find(isCall)?.input;
+    const { type: kind, value, reason } = isRecord(output) ? output : {};
+    return [
+      {
+        name: String(toolName),
+        input: isRecord(input) ? input : { input },
+        output: value ?? reason ?? output,
+        hasFailed: /^(?:error|execution-denied)/.test(String(kind)),
+        id: String(id),
+      },
+    ];
+  });
 }
 
 /** What hooks and middleware see of a call. */

@@ -9,6 +9,7 @@ export interface AnyPart {
   readonly toolCallId?: unknown;
   readonly toolName?: unknown;
   readonly input?: unknown;
+  readonly output?: unknown;
   readonly providerExecuted?: unknown;
   readonly finishReason?: unknown;
   readonly usage?: unknown;

@@ -15,11 +15,33 @@ interface Open {
 
 /** Events of one query or several, and the tool calls that have begun and not ended. */
 export class ToolCalls {
+  /** Sub-agents that were not to start. The host starts them all the same, so their tools are denied. */
+  readonly #refused = new RecentMap<string>();
   readonly #open = new RecentMap<Open>(({ call }) => void call.abandon?.());
 
   constructor(private readonly config: Config) {}
 
   async decide(received: Received, options: CallOptions): Promise<ReplyVerdict> {
+    const refusal = this.refusalOf(received);
+    if (refusal !== undefined) return { kind: 'block', reason: refusal };
+    return this.#decide(received, options);
+  }
+
+  /** What a sub-agent may not do, as the host starts it whatever is answered. */
+  note(received: Received, { kind, reason = '' }: ReplyVerdict): void {
+    const isRefused = kind === 'block' || kind === 'stop';
+    const agent = agentOf(received);
+    if (!isRefused || agent === '' || received.event !== HookEventName.SubagentStart) return;
+    this.#refused.set(agent, reason);
+  }
+
+  /** Why a call must not run, whatever hooks of tools say: its sub-agent was not to start. */
+  refusalOf(received: Received): string | undefined {
+    if (received.event !== HookEventName.BeforeTool) return undefined;
+    return this.#refused.get(agentOf(received));
+  }
+
+  async #decide(received: Received, options: CallOptions): Promise<ReplyVerdict> {
     if (opensCall(this.config, received)) return this.#begin(received, options);
     if (received.event === HookEventName.AfterTool) {
       const finish = this.#open.take(keyOf(received))?.call.finish;
@@ -79,6 +101,11 @@ const OTHERS_ASK =
   'Middleware changed the arguments, and hooks want a person to be asked about them.';
 
 const ENDS: ReadonlySet<string> = new Set(['Stop', 'SubagentStop', 'SessionEnd']);
+
+function agentOf({ fields }: Received): string {
+  const { session_id: session, agent_id: agent } = fields;
+  return agent === undefined ? '' : JSON.stringify([session, agent]);
+}
 
 function keyOf({ fields }: Received): string | undefined {
   const { session_id: session, tool_use_id: id } = fields;

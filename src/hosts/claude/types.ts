@@ -21,7 +21,10 @@ type SpecificAnswer =
   | { hookEventName: 'PostToolUse'; additionalContext?: string; updatedToolOutput?: unknown }
   | { hookEventName: 'PostToolUseFailure'; additionalContext?: string }
   | { hookEventName: 'UserPromptSubmit'; additionalContext?: string }
-  | { hookEventName: 'SessionStart'; additionalContext?: string };
+  | {
+      hookEventName: 'SessionStart' | 'SubagentStart' | 'SubagentStop' | 'PostToolBatch';
+      additionalContext?: string;
+    };
 
 type Permission =
   | { behavior: 'allow'; updatedInput?: Record<string, unknown> }
@@ -42,8 +45,12 @@ export type ClaudeEvent =
   | 'PostToolUseFailure'
   | 'UserPromptSubmit'
   | 'Stop'
+  | 'SubagentStart'
   | 'SubagentStop'
   | 'PreCompact'
+  | 'PostCompact'
+  | 'PostToolBatch'
+  | 'StopFailure'
   | 'SessionStart'
   | 'SessionEnd'
   | 'Notification';

@@ -161,6 +161,8 @@ export interface MessageMark extends HooksMark {
   readonly notes?: readonly string[];
   /** The only tools whose calls may run. Where hooks may restrict them, calls of an answer without it do not. */
   readonly allowedTools?: Allowed;
+  /** Which summary of older messages hooks were told of. */
+  readonly summary?: string;
 }
 
 /** A copy of a message that carries what hooks decided; without anything to carry, the message. */

@@ -8,8 +8,12 @@ import {
 } from '../../core/modelCall.js';
 import { answerText, emptyResponse, functionCallsOf } from '../../protocol/response.js';
 import { isRecord } from '../../util/records.js';
+import { toContents } from '../../protocol/messages.js';
+import { HookEventName } from '../../protocol/types.js';
 import { allowedBy, toLookedAt } from '../allowed.js';
+import { afterBatch, endedCalls } from '../batch.js';
 import { modelSignal } from '../shared.js';
+import { hasAdded, inSubagent, withAdded } from '../subagents.js';
 import { carrying, only, originOf, stoppedCall } from '../translate.js';
 import { isCall, toModelResponse, toOutput, withinAllowed } from './answer.js';
 import { message, textOf, toResponseOf, withAllowed } from './items.js';
@@ -120,24 +124,28 @@ class HookedCall {
     const { options, tools } = this.host;
     const { config, nameOf } = tools;
     this.host.onRequest(this.request);
-    const { signal } = this.request;
+    const { signal, input } = this.request;
     const reason = tools.takeStopOf(callIdsOf(this.request));
-    if (reason !== undefined) return stoppedCall(this.#parameters, reason);
-    return callModelWithHooks(
-      config,
-      toLookedAt(this.#parameters),
-      (changed, aborted) =>
-        open(
-          toRequest(
-            this.request,
-            this.#parameters,
-            changed,
-            modelSignal(config, signal, aborted),
-            nameOf,
-          ),
-        ),
-      { ...options, ...(signal && { signal }) },
-    );
+    const stop = reason !== undefined && { event: HookEventName.AfterTool, reason };
+    if (stop) return stoppedCall(this.#parameters, stop);
+    const calling = inSubagent({ ...options, ...(signal && { signal }) });
+    const call = (parameters: GenerateContentParameters) =>
+      callModelWithHooks(
+        config,
+        toLookedAt(parameters),
+        (changed, aborted) => {
+          const own = modelSignal(config, signal, aborted);
+          return open(toRequest(this.request, this.#parameters, changed, own, nameOf));
+        },
+        calling,
+      );
+    const contents = toContents(this.#parameters.contents);
+    const given = hasAdded()
+      ? { ...this.#parameters, contents: withAdded(contents) }
+      : this.#parameters;
+    const last = typeof input === 'string' ? undefined : input.at(-1);
+    const ending = tools.batches.end(last, () => endedCalls(contents), calling);
+    return ending ? afterBatch(ending, given, call) : call(given);
   }
 
   /** What the host's agent acts upon. */

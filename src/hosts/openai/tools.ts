@@ -5,7 +5,9 @@ import { toParts, withNotes } from '../../protocol/llmContent.js';
 import type { ToolResult } from '../../tools/tools.js';
 import { isRecord } from '../../util/records.js';
 import { readAllowed, refusalOfCall } from '../allowed.js';
-import { RecentMap, runTool, textResult, type Ran } from '../shared.js';
+import { Batches } from '../batch.js';
+import { asText, RecentMap, runTool, textResult, type Ran } from '../shared.js';
+import { inSubagent, runSubagent } from '../subagents.js';
 import { readArguments, textIn } from '../translate.js';
 import type { NameOf } from './requests.js';
 import type { AnyTool, FunctionTool, InvocationDetails } from './types.js';
@@ -21,7 +23,11 @@ export class HookedTools {
   /** The same by the ids of calls: where the agent hands over, nobody asks for the other. */
   readonly #stopped = new RecentMap<string>();
 
-  constructor(readonly config: Config) {}
+  readonly batches: Batches;
+
+  constructor(readonly config: Config) {
+    this.batches = new Batches(config);
+  }
 
   /** Whether the model is offered a tool that passes through hooks. */
   isHooked({ type, name }: AnyTool): boolean {
@@ -89,10 +95,11 @@ export class HookedTools {
       const isSame = text === JSON.stringify(args);
       return tool.invoke(context, isSame ? input : text, details);
     };
-    const calling = { ...options, signal, callId };
+    const calling = inSubagent({ ...options, signal, callId });
     const { config } = this;
     const { result, ran } = await runTool(config, name, args, execute, toToolResult, calling);
-    if (result.stopReason !== undefined) this.#noteStop(context, result.stopReason, callId);
+    const stopReason = result.stopReason ?? stopsOfSubagents.get(details);
+    if (stopReason !== undefined) this.#noteStop(context, stopReason, callId);
     return toToolOutput(withNotes(result, this.#notes.take(callId) ?? []), ran);
   }
 
@@ -144,9 +151,39 @@ function isPiece(value: unknown): boolean {
 /** Of tools that run an agent which has hooks itself. A copy of the tool has it as well. */
 const COVERED = Symbol('covered');
 
-/** Says of a tool that runs an agent that this agent has hooks. */
-export function coverAgent<T extends AnyTool>(tool: T): T {
-  return Object.assign(tool, { [COVERED]: true });
+/** Why hooks of a sub-agent end the agent that has called it, by what the host tells of that call. */
+const stopsOfSubagents = new WeakMap<object, string>();
+
+/**
+ * A tool that runs an agent which has hooks. The agent is a sub-agent then.
+ *
+ * @param agentType what hooks know it by
+ */
+export function coverAgent<T extends AnyTool>(
+  tool: T,
+  agentType: string,
+  config: Config,
+  options: CallOptions,
+): T {
+  Object.assign(tool, { [COVERED]: true });
+  if (!isFunctionTool(tool)) return tool;
+  const invoke = tool.invoke.bind(tool);
+  tool.invoke = async (context, input, details = {}) => {
+    const { signal, resumeState } = details;
+    const isResumed = resumeState !== undefined;
+    const { input: prompt = input } = readArguments(input) ?? {};
+    const canSendBack = !isResumed;
+    const subagent = { agentType, prompt: asText(prompt), isResumed, canSendBack };
+    const work = () => invoke(context, input, details);
+    const ended = await runSubagent(config, subagent, work, {
+      ...options,
+      ...(signal && { signal }),
+    });
+    if ('answer' in ended) return ended.answer;
+    if (ended.isStop) stopsOfSubagents.set(details, ended.refusal);
+    return ended.refusal;
+  };
+  return tool;
 }
 
 /** Whether a tool runs an agent that has no hooks. Only such tools have events to listen to. */

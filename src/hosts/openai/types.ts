@@ -84,6 +84,8 @@ export interface ModelProvider {
 export interface InvocationDetails {
   readonly toolCall?: { readonly callId: string; readonly providerData?: unknown };
   readonly signal?: AbortSignal;
+  /** Of an agent that goes on where it was interrupted. */
+  readonly resumeState?: unknown;
 }
 
 /** Any tool, or what the model is told of it. */

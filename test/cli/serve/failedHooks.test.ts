@@ -16,7 +16,9 @@ afterEach(async () => {
 
 /** Starts a policy server with these hooks, and says where it is. */
 async function serve(...hooks: CommandHookConfig[]): Promise<string> {
-  const settings = await cli.settings({ BeforeTool: [{ hooks }] });
+  // A file of its own: what is written into it counts at once.
+  const file = `server-${running.length}.json`;
+  const settings = await cli.write(file, { enableHooks: true, hooks: { BeforeTool: [{ hooks }] } });
   const server = cli.start(['serve', '--settings', settings, '--listen', '127.0.0.1:0']);
   running.push(server);
   const ended = server.then(({ stderr }) => Promise.reject(new Error(String(stderr))));

@@ -144,8 +144,11 @@ export async function haveGuards(
   { guard = GUARD, ...matching }: { guard?: object; matcher?: string } = {},
 ): Promise<void> {
   const guarded = Object.values(HookEventName).filter((event) => events[event].canBlock);
-  const group = { hooks: [guard], ...matching };
-  await cli.userSettings(Object.fromEntries(guarded.map((event) => [event, [group]])) as never, {
-    unknownTools: 'deny',
+  // A matcher for tools finds no kind of sub-agent.
+  const groupOf = (event: HookEventName) => ({
+    hooks: [guard],
+    ...(events[event].matchOn !== 'agentType' && matching),
   });
+  const groups = guarded.map((event) => [event, [groupOf(event)]] as const);
+  await cli.userSettings(Object.fromEntries(groups) as never, { unknownTools: 'deny' });
 }

@@ -56,8 +56,8 @@ export const hooks = toBreaks([
     'that there is nothing to do is said by a promise',
     [
       DOOR,
-      'if (!engine) return undefined;\n    const plan =',
-      'if (!engine) return Promise.resolve() as never;\n    const plan =',
+      'if (!engine) return undefined;\n    if (event === SessionEnd)',
+      'if (!engine) return Promise.resolve() as never;\n    if (event === SessionEnd)',
     ],
     [OF_HANDLER, 'fireHook with nothing to do is synchronous while hooks are off'],
   ],

@@ -9,7 +9,7 @@ export const host = toBreaks([
   [
     'HOOK-002',
     'there is a hook system while hooks are off',
-    [CONFIG, 'if (!this.getEnableHooks()) return undefined;', ''],
+    [CONFIG, 'if (!this.getEnableHooks() && !this.hasChanged()) return undefined;', ''],
     ['test/config/config.test.ts', 'getHookSystem enableHooks false returns undefined'],
   ],
   [
@@ -24,7 +24,7 @@ export const host = toBreaks([
   ...['BeforeTool', 'AfterTool'].map((event) => [
     event === 'BeforeTool' ? 'HOOK-020' : 'HOOK-028',
     `the agent goes on although a hook of ${event} has stopped it`,
-    [AGENT, 'completed.find((call) => call.stopped)?.stopped ?? null', 'null'],
+    [AGENT, 'this.#stopped = stopped ?? this.#stoppedBelow', 'this.#stopped = this.#stoppedBelow'],
     [
       'test/agent/agent.test.ts',
       `an end before the end a stop of ${event} ends the loop with its reason, and the session ends`,

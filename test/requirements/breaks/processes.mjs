@@ -114,7 +114,7 @@ export const processes = toBreaks([
   [
     'HOOK-069',
     'stderr is read where stdout says nothing',
-    [RUNNING, 'readHookOutput(stdout)', 'readHookOutput(stdout || stderr)'],
+    [RUNNING, 'readHookOutput(stdout, undefined', 'readHookOutput(stdout || stderr, undefined'],
     code('0 with stderr, which is not read'),
   ],
   [

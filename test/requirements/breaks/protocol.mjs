@@ -102,7 +102,7 @@ export const protocol = toBreaks([
     [
       ANSWERS,
       "if (printed === '') return { problems: [] };",
-      "if (printed === '') return readPlainText(printed);",
+      "if (printed === '') return readPlainText(printed, bound);",
     ],
     code('0 with nothing'),
   ],
@@ -111,7 +111,7 @@ export const protocol = toBreaks([
     'broken JSON is as no output',
     [
       ANSWERS,
-      'if (!parsed) return readPlainText(printed);',
+      'if (!parsed) return readPlainText(printed, bound);',
       'if (!parsed) return { problems: describeNoise(printed) };',
     ],
     code('0 with broken JSON'),
@@ -121,8 +121,8 @@ export const protocol = toBreaks([
     'JSON that is no object is as no output',
     [
       ANSWERS,
-      'if (!parsed) return readPlainText(printed);',
-      'if (!parsed) return parseJson(printed) === undefined ? readPlainText(printed) : { problems: [] };',
+      'if (!parsed) return readPlainText(printed, bound);',
+      'if (!parsed) return parseJson(printed) === undefined ? readPlainText(printed, bound) : { problems: [] };',
     ],
     code('0 with 42, which is not an object'),
   ],

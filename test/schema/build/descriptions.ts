@@ -4,7 +4,7 @@ import type { FileGroupFields, HookFields } from '../../../src/hooks/hookFields.
 
 /** The keys of a hook. */
 export const hookDescriptions: { readonly [K in keyof HookFields]-?: string } = {
-  type: '"command" runs a shell command, "rule" decides by its own keys, "remote" asks a server. "plugin" is accepted as well, but cannot be run.',
+  type: '"command" runs a shell command, "rule" decides by its own keys, "remote" asks a server, "mcp_tool" calls a tool of an MCP server, "prompt" has a model judge. "plugin" is accepted as well, but cannot be run.',
   command:
     'A shell command, which runs in the project. It reads the event on stdin as JSON, and answers with JSON on stdout, or with exit code 2 to block.',
   args: 'Arguments of the program that "command" names, which is then started without a shell.',
@@ -27,6 +27,10 @@ export const hookDescriptions: { readonly [K in keyof HookFields]-?: string } = 
   prestart: 'Start the command before its event, so that it waits on its stdin. Default: false.',
   persistent:
     'Keep the process, which then answers event after event, line by line. "processes": how many side by side, default 1; "maxMemory": MB after which one is started anew, default 512. Default: false.',
+  async:
+    'Start the command and wait for nothing, at AfterTool, AfterModel, AfterAgent, SessionStart, SessionEnd, PreCompress and Notification. It decides nothing; the model reads what it says at its next call. Default: false.',
+  asyncRewake:
+    'The same; where it exits with code 2, or blocks, an agent that has finished goes back to work with the reason. Default: false.',
   url: 'Of "remote": the server, https://HOST/PATH or nats://HOST:PORT/TEAM/AGENT; without TLS only on this machine. ${HOOKSTACK_…} in its path is a variable of the host.',
   tokenFile:
     'Of "remote": a file of mode 600 with what proves who asks: a bearer token; over NATS "user:password", the seed of an nkey, or a creds file.',
@@ -35,12 +39,21 @@ export const hookDescriptions: { readonly [K in keyof HookFields]-?: string } = 
   certFile: 'Of "remote": a file with a certificate of one\'s own.',
   keyFile: 'Of "remote": the file with its private key.',
   headers: 'Of "remote" with https://: more headers of the request.',
+  server: 'Of "mcp_tool": the name of a server in "mcpServers" of the same file.',
+  tool: 'Of "mcp_tool": the tool that is called. Its text is read as what a command prints.',
+  input:
+    'Of "mcp_tool": the arguments of the tool. In texts, ${tool_input.file_path} is that field of what hooks read. Default: none.',
+  mcpServer:
+    'Of "mcp_tool": the server itself, in place of one in "mcpServers". Of a program "command", "args", "env" and "cwd"; over HTTP "type": "http", "url" and "headers". ${NAME} in a value of "env" or "headers" is a variable of the host.',
+  prompt:
+    'Of "prompt": what the model is to judge. $ARGUMENTS is what hooks read; without it, that follows the text.',
+  model: 'Of "prompt": the model. Default: that of the agent, or of "promptModel".',
 };
 
 /** The keys of a group of hooks in a file. */
 export const groupDescriptions: { readonly [K in keyof FileGroupFields]-?: string } = {
   matcher:
-    'A JavaScript regular expression for the name of the tool, not anchored. Default: every tool.',
+    'A JavaScript regular expression for the name of the tool, or the kind of the sub-agent, not anchored. Default: all.',
   when: 'The same as of a hook, for all of them.',
   sequential:
     'All hooks of the event run one after the other, each reading what the one before changed. Default: false, at the same time.',
@@ -56,6 +69,10 @@ export const settingsDescriptions: { readonly [K in keyof Scalars]-?: string } =
     'Hooks that do not run: their names, or the commands of those without one. "user:NAME" means the one of the user alone; so do system, extension and project.',
   unknownTools:
     'What becomes of a tool of another agent that is not known here, while a guard names tools and none looks at it: "tell" (default) tells the person once a session, "deny" refuses it.',
+  promptModel:
+    'The model that judges hooks of the type "prompt", in place of that of the agent; has no effect in a project. "model": its name; "baseUrl": another address than Google\'s; "apiKeyEnv": the variable with its key, default GEMINI_API_KEY.',
+  promptBudget:
+    'What those hooks may use; has no effect in a project. "tokens": in a session, default 200000; "seconds": for each judgement, default 30.',
   afterModelDisplay:
     'When the answer of the model is shown: "stream", as it arrives, or "hold", once the AfterModel hooks have answered. Default: "stream".',
   maxStopHookRetries:
@@ -64,6 +81,9 @@ export const settingsDescriptions: { readonly [K in keyof Scalars]-?: string } =
     'Which environment variables hooks get. "inherit": "all" passes everything but what "redact" names, "none" passes what "allow" names. Default: all.',
   maxParallelHooks:
     'Hook processes that may run at a time for one event; the others wait. Default: 16.',
+  maxHookText:
+    'Characters of one text of a hook for the model or the user, at most. Default: 10000.',
+  maxAsyncHooks: 'Async hooks that may run at a time; four times as many wait. Default: 16.',
   approvals:
     'What becomes of hooks that ask for a person. "whenNobody": where nobody can be asked, "allow" or "deny"; default: allow, and deny where a guard asks. "timeout": ms that a person has; default: 300000.',
   fleet:

@@ -2,9 +2,12 @@ import { keysOf, type FieldTable, type JsonSchema } from '../../../src/util/chec
 import {
   COMMAND_FIELDS,
   FILE_GROUP_FIELDS,
+  MCP_TOOL_FIELDS,
+  PROMPT_FIELDS,
   REMOTE_FIELDS,
   RULE_FIELDS,
 } from '../../../src/hooks/hookFields.js';
+import { mcpServer } from '../../../src/hooks/mcpServers.js';
 import { SCALAR_FIELDS } from '../../../src/config/settings/settingsKeys.js';
 import { DIALECT_NAMES, HookEventName } from '../../../src/protocol/types.js';
 import { dialects } from '../../../src/dialects/dialects.js';
@@ -19,6 +22,11 @@ export function settingsSchema(): JsonSchema {
     properties: {
       $schema: { type: 'string', description: 'The JSON Schema of this file, for editors.' },
       ...propertiesOf(SCALAR_FIELDS, settingsDescriptions),
+      mcpServers: {
+        description: 'Servers for hooks of the type "mcp_tool" of this file, by name.',
+        type: 'object',
+        additionalProperties: mcpServer.schema,
+      },
       hooks: {
         description: 'Groups of hooks, by event.',
         type: 'object',
@@ -33,12 +41,17 @@ export function settingsSchema(): JsonSchema {
   };
 }
 
+const MATCHERS: Readonly<Record<string, string>> = {
+  toolName: 'Matchers are tested against the name of the tool.',
+  agentType: 'Matchers are tested against the kind of the sub-agent.',
+};
+
 function describeEvent(event: HookEventName): [string, JsonSchema] {
   const { summary, canBlock, matchOn } = events[event];
   const description = [
     summary,
     canBlock ? 'A block prevents it.' : 'A block prevents nothing.',
-    matchOn ? 'Matchers are tested against the name of the tool.' : 'Matchers do not count.',
+    MATCHERS[matchOn ?? ''] ?? 'Matchers do not count.',
   ].join(' ');
   return [event, { description, type: 'array', items: { $ref: '#/$defs/group' } }];
 }
@@ -48,7 +61,7 @@ function describeTheirEvents(): [string, JsonSchema][] {
   const ours = new Set<string>(Object.values(HookEventName));
   const rows = DIALECT_NAMES.flatMap((name) =>
     dialects[name].events
-      .filter(({ isOnlySent, name: key }) => !isOnlySent && !ours.has(key))
+      .filter(({ name: key }) => !ours.has(key))
       .map((words) => ({ ...words, dialect: name, agent: dialects[name].agent })),
   ).toSorted((one, other) => Number('moment' in one) - Number('moment' in other));
   return [...new Set(rows.map(({ name: key }) => key))].map((key) => {
@@ -79,7 +92,7 @@ function groupSchema(): JsonSchema {
 
 function hookSchema(): JsonSchema {
   const { type, command, ...others } = propertiesOf(COMMAND_FIELDS, hookDescriptions);
-  const described = [REMOTE_FIELDS, RULE_FIELDS].map((table) =>
+  const described = [REMOTE_FIELDS, RULE_FIELDS, MCP_TOOL_FIELDS, PROMPT_FIELDS].map((table) =>
     Object.entries(propertiesOf(table, hookDescriptions)),
   );
   const ofOthers = described.flat().filter(([key]) => !(key in COMMAND_FIELDS));
@@ -94,8 +107,15 @@ function hookSchema(): JsonSchema {
     },
     else: otherwise,
   });
+  const kinds: readonly (readonly [string, typeof COMMAND_FIELDS])[] = [
+    ['command', COMMAND_FIELDS],
+    ['remote', REMOTE_FIELDS],
+    ['rule', RULE_FIELDS],
+    ['mcp_tool', MCP_TOOL_FIELDS],
+    ['prompt', PROMPT_FIELDS],
+  ];
   // A plugin needs no command.
-  const otherwise = { properties: only(COMMAND_FIELDS) };
+  const otherwise: JsonSchema = { properties: only(COMMAND_FIELDS) };
   return {
     type: 'object',
     // In the order and with the values that an editor is to offer first.
@@ -108,11 +128,7 @@ function hookSchema(): JsonSchema {
     default: { type: 'command', command: '' },
     required: ['type'],
     // Editors offer first what stands in `if`.
-    ...branch(
-      'command',
-      COMMAND_FIELDS,
-      branch('remote', REMOTE_FIELDS, branch('rule', RULE_FIELDS, otherwise)),
-    ),
+    ...kinds.reduceRight((rest, [name, table]) => branch(name, table, rest), otherwise),
     additionalProperties: false,
   };
 }

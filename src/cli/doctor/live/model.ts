@@ -29,6 +29,8 @@ export type Api = keyof typeof APIS;
  */
 export class LoopbackModel {
   readonly requests: ModelRequest[] = [];
+  /** The HTTP status with which it fails at whatever it is asked with tools, where it does. */
+  failsWith: number | undefined;
   readonly #scripts: (readonly Step[])[] = [];
   readonly #server = createServer((request, response) => {
     void this.#serve(request, response);
@@ -63,6 +65,9 @@ export class LoopbackModel {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const text = await readText(request);
     const body = (text === '' ? {} : JSON.parse(text)) as Body;
+    if (this.failsWith !== undefined && body.tools?.length) {
+      return sendJson(response, { error: { message: 'It fails.' } }, this.failsWith);
+    }
     APIS[this.#api](request.url ?? '', body, response, (messages) => this.#next(body, messages));
   }
 

@@ -29,6 +29,10 @@ interface RunOptions {
   readonly person?: 'yes' | 'no' | undefined;
   /** What the prompt says besides. */
   readonly more?: string | undefined;
+  /** What it says instead. */
+  readonly prompt?: string | undefined;
+  /** Further arguments of the program. */
+  readonly args?: readonly string[] | undefined;
 }
 
 /** An agent that hangs is ended after that, in ms. */
@@ -175,14 +179,14 @@ export class Stage {
   /** Has the agent work on a prompt for which its model follows the steps. */
   async run(
     steps: readonly Step[],
-    { mode, env, person, more = '' }: RunOptions = {},
+    { mode, env, person, more = '', prompt: said, args = [] }: RunOptions = {},
   ): Promise<Ran> {
-    const prompt = `${this.model.play(steps)}${more}`;
+    const prompt = said ?? `${this.model.play(steps)}${more}`;
     const plain = this.program.start(prompt, this.#places, mode);
     const start = person === undefined ? plain : (this.program.person?.(plain) ?? plain);
     const before = this.model.requests.length;
     const startedAt = performance.now();
-    const running = execa(this.#file, start.args, {
+    const running = execa(this.#file, [...start.args, ...args], {
       ...this.#options,
       env: { ...this.env, ...start.env, ...env },
       stdin: person === undefined ? 'ignore' : 'pipe',

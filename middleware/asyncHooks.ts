@@ -1,0 +1,256 @@
+import { setMaxListeners } from 'node:events';
+import { LateAnswers } from '../src/run/lateAnswers.js';
+import { asText } from '../src/protocol/hookOutput.js';
+import { shortIdentity } from '../src/protocol/identity.js';
+import {
+  HookEventName,
+  type CommandHookConfig,
+  type HookExecutionResult,
+} from '../src/protocol/types.js';
+import type { PreparedInput } from '../src/run/preparedInput.js';
+import type { LateAnswer } from '../src/protocol/lateAnswer.js';
+import { isOfSession, sessionOf, type AsyncSession } from '../src/run/asyncSession.js';
+import { aggregateResults } from './aggregator.js';
+import { runHook, type RunOptions } from './runHook.js';
+
+/** Ms that hooks have once their session has ended, before they are ended, too. */
+export const END_GRACE_MS = 2000;
+
+/** How many hooks may wait for one of those that run, for each that may run. */
+const WAITING_FOR_EACH = 4;
+
+/** Bytes that those who wait are to read. */
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+
+interface AsyncRun {
+  readonly hook: CommandHookConfig;
+  readonly event: HookEventName;
+  readonly prepared: PreparedInput;
+  readonly options: RunOptions;
+  readonly session: AsyncSession;
+  readonly bytes: number;
+  readonly controller: AbortController;
+  /** Whether its session has ended, so that it has only a grace. */
+  isEnding: boolean;
+  /** Settles once it has ended, or was given up. */
+  readonly ended: Promise<void>;
+  readonly settle: () => void;
+}
+
+/** Runs hooks that nobody waits for, so many at a time; what they say is kept until the model can read it. */
+export class AsyncHooks {
+  readonly #running = new Set<AsyncRun>();
+  readonly #waiting: AsyncRun[] = [];
+  readonly #late: LateAnswers;
+  #waitingBytes = 0;
+  #isDisposed = false;
+
+  /**
+   * @param maxRunning at a time
+   * @param onEnd called with the result of each hook that has ended by itself
+   */
+  constructor(
+    private readonly maxRunning: number,
+    private readonly onEnd: (result: HookExecutionResult) => void = () => undefined,
+  ) {
+    this.#late = new LateAnswers();
+  }
+
+  /** Starts a hook, or has it wait for its turn. Returns at once, and never throws. */
+  start(
+    hook: CommandHookConfig,
+    event: HookEventName,
+    prepared: PreparedInput,
+    options: RunOptions,
+  ): void {
+    const { stdin } = prepared;
+    const controller = new AbortController();
+    setMaxListeners(0, controller.signal);
+    const run: AsyncRun = {
+      hook,
+      event,
+      prepared,
+      options: { ...options, signal: controller.signal },
+      session: sessionOf(prepared.input),
+      bytes: stdin instanceof Error ? 0 : stdin.byteLength,
+      controller,
+      isEnding: false,
+      ...pending(),
+    };
+    if (this.#isDisposed) return;
+    if (this.#running.size < this.maxRunning) return void this.#run(run);
+    const isFull =
+      this.#waiting.length >= WAITING_FOR_EACH * this.maxRunning ||
+      this.#waitingBytes + run.bytes > MAX_WAITING_BYTES;
+    if (isFull) return this.#leaveOut(run);
+    this.#waiting.push(run);
+    this.#waitingBytes += run.bytes;
+  }
+
+  /** Waits until none runs or waits for its turn any more. */
+  async untilEnded(): Promise<void> {
+    for (let [first] = this.#all(); first; [first] = this.#all()) await first.ended;
+  }
+
+  /** Whether a hook that says `asyncRewake` has a reason for its agent to go on, which nobody has taken. */
+  wakes(session: AsyncSession): boolean {
+    return this.#late.wakes(session);
+  }
+
+  /** Whether hooks have said something that nobody has taken. */
+  has(session: AsyncSession): boolean {
+    return this.#late.has(session);
+  }
+
+  /** What the hooks of a session have said since it was asked last. */
+  take(session: AsyncSession): readonly LateAnswer[] {
+    return this.#late.take(session);
+  }
+
+  /** The model has not read it after all. */
+  giveBack(session: AsyncSession, answers: readonly LateAnswer[]): void {
+    this.#late.giveBack(session, answers);
+  }
+
+  /**
+   * Waits until a hook of a session that says `asyncRewake` has a reason to send the agent back to work, or no such hook
+   * runs any more. None of them runs longer than its own timeout.
+   *
+   * @returns all that the model has not read yet; nothing where there is no such reason
+   */
+  async untilWoken(session: AsyncSession, signal?: AbortSignal): Promise<readonly LateAnswer[]> {
+    for (;;) {
+      if (this.#late.wakes(session)) return this.#late.take(session);
+      const waking = this.#all().filter(
+        (run) => run.hook.asyncRewake === true && isOfSession(run.session, session),
+      );
+      if (waking.length === 0 || signal?.aborted) return [];
+      await Promise.race([
+        ...waking.map(({ ended }) => ended),
+        ...(signal ? [aborted(signal)] : []),
+      ]);
+    }
+  }
+
+  /**
+   * Ends the hooks of a session after a grace, and forgets what they said.
+   *
+   * @returns a promise for the ends of those that are there now
+   */
+  async endSession(session: AsyncSession): Promise<void> {
+    const runs = this.#all().filter((run) => isOfSession(run.session, session));
+    await this.#endLater(runs);
+    this.#late.forget(session);
+  }
+
+  /** Starts none any more, and ends all; those whose session has ended keep their grace. */
+  async dispose(): Promise<void> {
+    this.#isDisposed = true;
+    const runs = this.#all();
+    for (const run of runs) if (!run.isEnding) this.#giveUp(run);
+    await Promise.all(runs.map(({ ended }) => ended));
+  }
+
+  #all(): AsyncRun[] {
+    return [...this.#running, ...this.#waiting];
+  }
+
+  async #endLater(runs: readonly AsyncRun[]): Promise<void> {
+    if (runs.length === 0) return;
+    for (const run of runs) run.isEnding = true;
+    const grace = setTimeout(() => {
+      for (const run of runs) this.#giveUp(run);
+    }, END_GRACE_MS);
+    await Promise.all(runs.map(({ ended }) => ended));
+    clearTimeout(grace);
+  }
+
+  async #run(run: AsyncRun): Promise<void> {
+    const { hook, event, prepared, options, controller } = run;
+    this.#running.add(run);
+    if (event === HookEventName.SessionEnd) void this.#endLater([run]);
+    const result = await runHook(hook, event, prepared, options);
+    this.#running.delete(run);
+    if (!controller.signal.aborted) this.#note(run, result);
+    run.settle();
+    this.#startNext();
+  }
+
+  #note({ session, hook, options }: AsyncRun, result: HookExecutionResult): void {
+    try {
+      this.onEnd(result);
+      const answer = lateAnswerOf(result);
+      if (answer) this.#late.add(session, answer);
+    } catch (error) {
+      options.logger.warn(`What the hook "${shortIdentity(hook)}" said late is lost`, { error });
+    }
+  }
+
+  #startNext(): void {
+    while (this.#running.size < this.maxRunning) {
+      const next = this.#waiting.shift();
+      if (!next) return;
+      this.#waitingBytes -= next.bytes;
+      void this.#run(next);
+    }
+  }
+
+  #giveUp(run: AsyncRun): void {
+    const place = this.#waiting.indexOf(run);
+    if (place < 0) return run.controller.abort();
+    this.#waiting.splice(place, 1);
+    this.#waitingBytes -= run.bytes;
+    run.settle();
+  }
+
+  #leaveOut({ hook, event, options: { logger, warned } }: AsyncRun): void {
+    const message = `The hook "${shortIdentity(hook)}" (${event}) was not started, as ${this.maxRunning} async hooks run and ${this.#waiting.length} wait: make them faster, or raise "maxAsyncHooks"`;
+    const key = `left out: ${shortIdentity(hook)}`;
+    if (!warned?.has(key)) logger.warn(message);
+    warned?.add(key);
+  }
+}
+
+/** What of a result the model is to read. It comes too late to decide anything. */
+export function lateAnswerOf(result: HookExecutionResult): LateAnswer | undefined {
+  const { finalOutput } = aggregateResults([result], result.eventName);
+  if (!finalOutput) return undefined;
+  const isBlock = finalOutput.isBlockingDecision();
+  const answer: LateAnswer = {
+    context: finalOutput.getAdditionalContext() ?? finalOutput.foreign?.contextOfResult,
+    reason: isBlock
+      ? finalOutput.getBlockReason()
+      : finalOutput.shouldStopExecution()
+        ? finalOutput.getStopReason()
+        : undefined,
+    systemMessage: asText(finalOutput.systemMessage),
+    wakes: isBlock && result.hookConfig.asyncRewake === true,
+  };
+  return answer.context || answer.reason || answer.systemMessage ? answer : undefined;
+}
+
+/** The result of a hook that was waited for, though it is async: what it decides counts for nothing. */
+export function asLate(result: HookExecutionResult): HookExecutionResult {
+  const { output: _decided, ...ended } = result;
+  const { context, reason, systemMessage } = lateAnswerOf(result) ?? {};
+  const additionalContext = [context, reason].filter(Boolean).join('\n');
+  const output = {
+    ...(systemMessage && { systemMessage }),
+    ...(additionalContext && { hookSpecificOutput: { additionalContext } }),
+  };
+  return Object.keys(output).length > 0 ? { ...ended, output } : ended;
+}
+
+function pending(): Pick<AsyncRun, 'ended' | 'settle'> {
+  const run = { settle: nothing };
+  const ended = new Promise<void>((resolve) => (run.settle = resolve));
+  return { ended, settle: () => run.settle() };
+}
+
+function nothing(): void {}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,121 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { setMaxListeners } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { errorMessage } from '../../../util/errorMessage.js';
+import { admit } from '../../serve/access.js';
+import { BodyReader } from '../../serve/readBody.js';
+import { send } from '../../serve/respond.js';
+import { MAX_LINE_BYTES } from '../lines.js';
+import type { McpProxy } from '../proxy.js';
+import { Exchange, type DoorContext } from './exchange.js';
+import { OAuthPages } from './oauthPages.js';
+import { Waiting } from './pending.js';
+import { KeptAnswers, Sessions } from './sessions.js';
+import { Upstream } from './upstream.js';
+
+export interface DoorOptions {
+  /** What hooks call the server. */
+  readonly name: string;
+  readonly url: URL;
+  readonly host: string;
+  /** 0 is a free one. */
+  readonly port: number;
+  readonly proxy: McpProxy;
+  readonly warn: (what: string) => void;
+}
+
+export interface Door {
+  /** What a client is to write in place of the server's URL. */
+  readonly url: string;
+  close: () => Promise<void>;
+}
+
+/** In ms, that a client may take between two requests before its connection is closed. */
+const IDLE_MS = 60_000;
+/** Of all messages that are read at a time, in messages of the largest size. */
+const BODIES_AT_A_TIME = 4;
+const METHODS = new Set(['GET', 'POST', 'DELETE']);
+
+/** @throws Error where the address cannot be listened to */
+export async function openDoor(options: DoorOptions): Promise<Door> {
+  const { host, port, url, proxy, name, warn } = options;
+  const over = new AbortController();
+  // Each request listens.
+  setMaxListeners(0, over.signal);
+  const upstream = new Upstream(url);
+  const server = createServer({ keepAliveTimeout: IDLE_MS });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', ({ message }) =>
+      reject(new Error(`${message}: say another address with --listen HOST:PORT`)),
+    );
+    server.listen({ host, port }, resolve);
+  });
+  const { address, port: bound, family } = server.address() as AddressInfo;
+  const origin = `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`;
+  const pages = new OAuthPages(upstream, origin);
+  const context: DoorContext = {
+    name,
+    proxy,
+    upstream,
+    pages,
+    over: over.signal,
+    bodies: new BodyReader(MAX_LINE_BYTES, BODIES_AT_A_TIME),
+    sessions: new Sessions(() => proxy.newSession()),
+    waiting: new Waiting(proxy),
+    kept: new KeptAnswers(),
+  };
+  server.on('request', (request, response) => {
+    // Node ends the connection.
+    response.on('error', () => undefined);
+    route(context, request, response).catch((error: unknown) => {
+      warn(`has failed a request: ${errorMessage(error)}`);
+      if (response.headersSent) response.destroy();
+      else send(response, 500, { error: 'hookstack could not pass this on: its stderr says why' });
+    });
+  });
+  return {
+    url: `${origin}${url.pathname}`,
+    close: async () => {
+      over.abort();
+      await closeServer(server);
+      upstream.close();
+    },
+  };
+}
+
+async function route(
+  context: DoorContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { upstream, pages } = context;
+  const admission = admit(request, { hasClientCertificates: false, admitsLocalPages: true });
+  if ('error' in admission) return send(response, admission.status, { error: admission.error });
+  const [path = '', query] = (request.url ?? '').split('?', 2);
+  const { method = '' } = request;
+  if (method === 'GET' && pages.has(path)) return pages.answer(path, request, response);
+  if (path !== upstream.url.pathname) {
+    const error = `There is nothing at this path: the server is at ${upstream.url.pathname}`;
+    return send(response, 404, { error });
+  }
+  if (query !== undefined) {
+    const error = 'The address has a query: start hookstack mcp with it, as a part of --url';
+    return send(response, 400, { error });
+  }
+  if (!METHODS.has(method)) {
+    const error = 'Only GET, POST and DELETE have a meaning here';
+    return send(response, 405, { error }, { Allow: [...METHODS].join(', ') });
+  }
+  await new Exchange(context, request, response).run();
+}
+
+/** For answers on their way, in ms. */
+const LAST_WORDS_MS = 500;
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS);
+  await closed;
+  clearTimeout(timer);
+}

@@ -1,0 +1,133 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { NOT_RUN, type CommandOutcome } from '../process/command/outcome.js';
+import type { AskModel, HookEventName, ModelReply } from '../protocol/types.js';
+import type { HookRun } from '../run/hookRun.js';
+import { errorMessage } from '../util/errorMessage.js';
+import { openModel } from './gemini.js';
+import { readJudgement } from './judgement.js';
+import type { JudgeHost } from './promptModel.js';
+import { newFence, writeQuestion, type Question } from './question.js';
+import { TokenBudget } from './tokenBudget.js';
+
+const DEFAULT_TOKENS = 200_000;
+const DEFAULT_SECONDS = 30;
+
+/** Of an answer, with what a model thinks before it. */
+const MAX_OUTPUT_TOKENS = 4_096;
+
+/** Answers that are remembered. */
+const MAX_REMEMBERED = 500;
+
+/** Whether a model judges now: its own call has no judge. */
+const judging = new AsyncLocalStorage<true>();
+
+/** Has a model judge events, within a budget. The same question is asked once. */
+export class Judge {
+  readonly #fence = newFence();
+  readonly #budget: TokenBudget;
+  readonly #seconds: number;
+  readonly #remembered = new Map<string, string>();
+  #configured: Promise<AskModel> | undefined;
+
+  constructor(private readonly host: JudgeHost) {
+    const { tokens = DEFAULT_TOKENS, seconds = DEFAULT_SECONDS } = host.getPromptBudget?.() ?? {};
+    this.#budget = new TokenBudget(tokens);
+    this.#seconds = seconds;
+  }
+
+  /** @returns what a command that says the same would have come to. Never rejects */
+  async ask(run: HookRun, stdin: Uint8Array, signal?: AbortSignal): Promise<CommandOutcome> {
+    const startedAt = performance.now();
+    const mostMs = Math.min(run.timeoutMs, this.#seconds * 1000);
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), mostMs);
+    try {
+      const both = signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal;
+      const stdout = await this.#judge(run, stdin, both);
+      const read = { stdout, inputTaken: true, bytesRead: Buffer.byteLength(stdout) };
+      return { ...NOT_RUN, ending: 'exit', exitCode: 0, ...read, durationMs: since(startedAt) };
+    } catch (error) {
+      const durationMs = since(startedAt);
+      if (signal?.aborted) return { ...NOT_RUN, ending: 'aborted', durationMs };
+      const isLate = deadline.signal.aborted;
+      if (isLate && mostMs === run.timeoutMs) return { ...NOT_RUN, ending: 'timeout', durationMs };
+      const why = isLate
+        ? `it took longer than ${this.#seconds} s (promptBudget)`
+        : errorMessage(error);
+      const what = new Error(`got no judgement of the model: ${why}`, { cause: error });
+      return { ...NOT_RUN, ending: 'broken', durationMs, error: what };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #judge({ hook, event, input }: HookRun, stdin: Uint8Array, signal: AbortSignal) {
+    if (judging.getStore()) throw new Error('its own call is not judged by a model');
+    const question = writeQuestion(hook, event, stdin, this.#fence);
+    const known = this.#remembered.get(question.key);
+    if (known !== undefined) return known;
+    const ask = await this.#model();
+    const asked = { ...question, ...(hook.model !== undefined && { model: hook.model }) };
+    const reply = await this.#askWithin(ask, asked, input.session_id, signal);
+    return this.#remember(question.key, reply, event);
+  }
+
+  #remember(key: string, { text }: ModelReply, event: HookEventName): string {
+    const said = readJudgement(text, event);
+    const [oldest] = this.#remembered.keys();
+    if (this.#remembered.size >= MAX_REMEMBERED && oldest !== undefined) {
+      this.#remembered.delete(oldest);
+    }
+    this.#remembered.set(key, said);
+    return said;
+  }
+
+  async #askWithin(
+    ask: AskModel,
+    { key: _key, ...question }: Question & { readonly model?: string },
+    session: string,
+    signal: AbortSignal,
+  ): Promise<ModelReply> {
+    const length = question.systemInstruction.length + question.prompt.length;
+    const reserved = this.#budget.reserve(session, length, MAX_OUTPUT_TOKENS);
+    let used = reserved;
+    try {
+      const asking = { ...question, maxOutputTokens: MAX_OUTPUT_TOKENS, signal };
+      const reply = judging.run(true, () => ask(asking));
+      const { text, tokens } = await untilAborted(reply, signal);
+      if (typeof text !== 'string') throw new Error('it answered no text');
+      used = tokens ?? reserved;
+      return { text };
+    } finally {
+      this.#budget.settle(session, reserved, used);
+    }
+  }
+
+  async #model(): Promise<AskModel> {
+    const promptModel = this.host.getPromptModel?.();
+    if (!promptModel) {
+      const ofHost = this.host.getAskModel?.();
+      if (ofHost) return ofHost;
+      throw new Error('there is none: name one as "promptModel" in your settings');
+    }
+    this.#configured ??= openModel(promptModel).catch((error: unknown) => {
+      this.#configured = undefined;
+      throw error;
+    });
+    return this.#configured;
+  }
+}
+
+/** A model that does not end when it is told to is left alone. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+function since(startedAt: number): number {
+  return Math.round(performance.now() - startedAt);
+}

@@ -1,0 +1,17 @@
+import type { HookRun } from '../run/hookRun.js';
+import type { Judge } from './judge.js';
+import type { JudgeHost } from './promptModel.js';
+
+/** Hooks of a host that a model judges. What asks it is loaded with the first, as most hosts have none. */
+export class PromptHooks {
+  #judge: Promise<Judge> | undefined;
+
+  /** @param host without a model, each of these hooks fails */
+  constructor(private readonly host: JudgeHost = {}) {}
+
+  /** Has a model judge, and writes into `run` what a command that says the same would have come to. */
+  async ask(run: HookRun, stdin: Uint8Array, signal?: AbortSignal): Promise<void> {
+    this.#judge ??= import('./judge.js').then((module) => new module.Judge(this.host));
+    run.outcome = await (await this.#judge).ask(run, stdin, signal);
+  }
+}

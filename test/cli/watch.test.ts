@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { hook, saying } from '../helpers/hooks.js';
+import { answer, Cli, group, toolCall } from './helpers.js';
+
+const cli = new Cli();
+const running: ReturnType<Cli['start']>[] = [];
+
+afterEach(async () => {
+  for (const each of running.splice(0)) {
+    each.kill('SIGKILL');
+    await each;
+  }
+});
+
+const writeA = toolCall('write_file', { file_path: 'a', content: '' });
+const writeB = toolCall('write_file', { file_path: 'b', content: '' });
+
+const denies = (reason: string) => ({
+  BeforeTool: [{ hooks: [saying({ decision: 'block', reason })] }],
+});
+
+const folder = () => path.join(cli.home, '.llxprt', 'long-texts');
+
+describe('a changed settings file', () => {
+  it('counts in a run at the next event', async () => {
+    const file = path.join(cli.home, '.llxprt', 'settings.json');
+    const guard = JSON.stringify({
+      enableHooks: true,
+      hooks: { BeforeTool: group('echo "not any more" >&2; exit 2') },
+    });
+    await cli.userSettings({
+      AfterTool: [{ hooks: [hook(`cat > ${file} <<'END'\n${guard}\nEND`)] }],
+    });
+    const responses = await cli.record(answer(writeA), answer(writeB), answer('Done.'));
+    const { exitCode, stderr } = await cli.run(['run', 'Go', '--responses', responses]);
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('not any more');
+    expect(existsSync(path.join(cli.project, 'a'))).toBe(true);
+    expect(existsSync(path.join(cli.project, 'b'))).toBe(false);
+  });
+
+  it('counts in a server, unless not all of its hooks would run', async () => {
+    const settings = await cli.settings(denies('one'));
+    const server = cli.start(['serve', '--settings', settings, '--listen', '127.0.0.1:0']);
+    running.push(server);
+    const [line] = (await once(server.stdout!, 'data')) as [Buffer];
+    const url = /http:\S+/u.exec(line.toString())?.[0] ?? '';
+    let told = '';
+    server.stderr?.on('data', (chunk: Buffer) => (told += chunk.toString()));
+    const ask = async () => {
+      const headers = { 'Content-Type': 'application/json' };
+      const body = JSON.stringify({ tool_name: 'x', tool_input: {} });
+      const response = await fetch(`${url}/v1/events/BeforeTool`, {
+        method: 'POST',
+        headers,
+        body,
+      });
+      return ((await response.json()) as { readonly reason?: string }).reason;
+    };
+    expect(await ask()).toBe('one');
+    await cli.settings(denies('two'));
+    expect(await ask()).toBe('two');
+    await cli.settings({
+      BeforeTool: [{ hooks: [{ ...hook('true'), timeout: 'soon' } as never] }],
+    });
+    expect(await ask()).toBe('two');
+    await cli.settings({});
+    expect(await ask()).toBe('two');
+    await vi.waitFor(() => expect(told).toMatch(/named\.json:1:\d+: .*timeout[^]*has no hook/u));
+    await cli.settings(denies('three'));
+    expect(await ask()).toBe('three');
+  });
+});
+
+describe('a long text of a hook', () => {
+  const long = `begin ${'x'.repeat(30_000)} end`;
+  const adding = (event: string) => ({
+    [event]: [{ hooks: [saying({ hookSpecificOutput: { additionalContext: long } })] }],
+  });
+
+  it('is read by the model of a run in a file, which goes with the run', async () => {
+    await cli.userSettings(adding('BeforeAgent'));
+    const responses = await cli.record(answer('Done.'));
+    const args = ['run', 'Go', '--responses', responses, '--output-format', 'json'];
+    const { stdout } = await cli.run(args);
+    expect(stdout).toMatch(/28010 more characters; the whole text is in the file [^\]]+\.txt\]/u);
+    expect(readdirSync(folder())).toEqual([]);
+  });
+
+  it('is there for another agent until its session ends', async () => {
+    await cli.userSettings({ ...adding('BeforeAgent'), SessionEnd: group('true') });
+    const event = {
+      session_id: 's',
+      cwd: cli.project,
+      hook_event_name: 'UserPromptSubmit',
+      prompt: 'Go',
+    };
+    const { stdout } = await cli.runProgram(['hook', '--from', 'claude'], {
+      input: JSON.stringify(event),
+    });
+    const [, file = ''] = /in the file ([^\]]+\.txt)\]/u.exec(stdout) ?? [];
+    expect(readFileSync(file, 'utf8')).toBe(long);
+    const end = { ...event, hook_event_name: 'SessionEnd', reason: 'other' };
+    await cli.runProgram(['hook', '--from', 'claude'], { input: JSON.stringify(end) });
+    expect(existsSync(file)).toBe(false);
+  });
+});

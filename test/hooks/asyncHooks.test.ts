@@ -1,0 +1,311 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { Config, type ConfigOptions } from '../../src/config/config.js';
+import { callModelWithHooks, finishTurn } from '../../src/core/modelCall.js';
+import { decideReceived } from '../../src/core/decideReceived.js';
+import { receive } from '../../src/dialects/reverse.js';
+import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
+import { fireHook } from '../../src/hooks/fireHook.js';
+import { parseHookDefinitions } from '../../src/hooks/hookSettings.js';
+import { HookEventName, SessionEndReason, type HookDefinitions } from '../../src/protocol/types.js';
+import { asLoaded, hook, saying } from '../helpers/hooks.js';
+import { RecordingLogger } from '../helpers/recordingLogger.js';
+import { useTempDir } from '../helpers/tempDir.js';
+
+const { AfterTool, BeforeTool, SessionEnd, SessionStart, Notification } = HookEventName;
+const temp = useTempDir();
+
+function setUp(hooks: HookDefinitions, options: ConfigOptions = {}) {
+  const logger = new RecordingLogger();
+  const config = new Config({
+    enableHooks: true,
+    hooks,
+    workingDir: temp.path,
+    debugLogger: logger,
+    sessionId: 's',
+    ...options,
+  });
+  return { config, logger };
+}
+
+function afterTool(...hooks: ReturnType<typeof hook>[]): HookDefinitions {
+  return { AfterTool: [{ hooks }] };
+}
+
+function runTool(config: Config) {
+  const result = { llmContent: 'given', returnDisplay: 'given' };
+  return executeToolWithHooks(config, 'tool', {}, () => Promise.resolve(result));
+}
+
+/** Asks a model, and gives what it has read. */
+async function askModel(config: Config, fails = false): Promise<string> {
+  let read = '';
+  const request = { model: 'm', contents: [{ role: 'user', parts: [{ text: 'hello' }] }] };
+  const turn = callModelWithHooks(config, request, async (sent) => {
+    if (fails) throw new Error('overloaded');
+    read = JSON.stringify(sent.contents);
+    return (async function* () {
+      yield { candidates: [{ content: { role: 'model', parts: [{ text: 'Fine.' }] } }] } as never;
+    })();
+  });
+  await finishTurn(turn);
+  return read;
+}
+
+const file = (name: string) => join(temp.path, name);
+
+/** A hook that says something once there is a file. */
+function waitingFor(name: string, output: object, settings = {}) {
+  return saying(output, {
+    before: `cat >/dev/null; while [ ! -e ${name} ]; do sleep 0.02; done`,
+    async: true,
+    ...settings,
+  });
+}
+
+function sayContext(additionalContext: string) {
+  return { hookSpecificOutput: { additionalContext } };
+}
+
+describe('an async hook', () => {
+  it('is not waited for, and what it says late is read by the next model call, once', async () => {
+    const { config } = setUp(afterTool(waitingFor('go', sayContext('LATE'))));
+    expect((await runTool(config)).llmContent).toBe('given');
+    expect(await askModel(config)).not.toContain('LATE');
+    writeFileSync(file('go'), '');
+    const system = config.getHookSystem();
+    await vi.waitFor(() => expect(system?.lookForLate().isThere).toBe(true));
+    expect(await askModel(config)).toMatch(/<hook_context-\w+>\\nLATE\\n<\/hook_context/);
+    expect(await askModel(config)).not.toContain('LATE');
+    await config.dispose();
+  });
+
+  it('keeps what it said where the model call came to nothing', async () => {
+    const { config } = setUp(afterTool(saying(sayContext('LATE'), { async: true })));
+    await runTool(config);
+    const system = config.getHookSystem();
+    await vi.waitFor(() => expect(system?.lookForLate().isThere).toBe(true));
+    await expect(askModel(config, true)).rejects.toThrow('overloaded');
+    expect(await askModel(config)).toContain('LATE');
+  });
+
+  it('decides nothing: a block and a stop are texts for the model', async () => {
+    const { config } = setUp(
+      afterTool(
+        hook('echo "Broken build" >&2; exit 2', { async: true }),
+        saying({ continue: false, stopReason: 'Enough' }, { async: true }),
+        saying({ systemMessage: 'Note' }, { async: true }),
+      ),
+    );
+    expect((await runTool(config)).error).toBeUndefined();
+    await config.getHookSystem()?.untilAsyncEnded();
+    const read = await askModel(config);
+    for (const text of ['Broken build', 'Enough', '[System] Note']) expect(read).toContain(text);
+  });
+
+  it('runs beside hooks that are waited for', async () => {
+    const { config } = setUp(
+      afterTool(waitingFor('go', sayContext('LATE')), saying(sayContext('NOW'))),
+    );
+    expect((await runTool(config)).llmContent).toContain('NOW');
+    await config.dispose();
+  });
+
+  it('says what failed, and is switched off after so many failures', async () => {
+    const { config, logger } = setUp(
+      afterTool(hook('exit 3', { async: true, name: 'weak', maxConsecutiveFailures: 2 })),
+    );
+    const system = config.getHookSystem();
+    for (let count = 0; count < 3; count += 1) {
+      await runTool(config);
+      await system?.untilAsyncEnded();
+    }
+    expect(logger.warnings.filter((each) => each.includes('exited with code 3'))).toHaveLength(2);
+    expect(logger.warnings.at(-1)).toContain('2 times in a row');
+  });
+
+  it('is one of so many at a time; some wait, and the rest is left out with one warning', async () => {
+    const { config, logger } = setUp(
+      afterTool(
+        hook('cat >/dev/null; echo x >>started; while [ ! -e go ]; do sleep 0.02; done', {
+          async: true,
+        }),
+      ),
+      { maxAsyncHooks: 1 },
+    );
+    for (let count = 0; count < 8; count += 1) await runTool(config);
+    await vi.waitFor(() => expect(existsSync(file('started'))).toBe(true));
+    expect(readFileSync(file('started'), 'utf8')).toBe('x\n');
+    writeFileSync(file('go'), '');
+    await config.getHookSystem()?.untilAsyncEnded();
+    expect(readFileSync(file('started'), 'utf8')).toBe('x\n'.repeat(5));
+    expect(logger.warnings.filter((each) => each.includes('maxAsyncHooks'))).toHaveLength(1);
+  });
+
+  it('has its conditions', async () => {
+    const { config } = setUp(
+      afterTool(hook('cat >/dev/null; touch ran', { async: true, when: 'other_tool' })),
+    );
+    await runTool(config);
+    await config.getHookSystem()?.untilAsyncEnded();
+    expect(existsSync(file('ran'))).toBe(false);
+  });
+
+  it('of one session is not read by another', async () => {
+    const { config } = setUp(afterTool(saying(sayContext('LATE'), { async: true })));
+    const payload = { toolName: 't', toolInput: {}, toolResponse: {} };
+    await fireHook(config, AfterTool, payload, { session: { sessionId: 'a', agent: 'x' } });
+    const system = config.getHookSystem();
+    await system?.untilAsyncEnded();
+    expect(system?.takeLate({ sessionId: 'b', agent: 'x' })).toEqual([]);
+    expect(system?.takeLate({ sessionId: 'a', agent: 'y' })).toEqual([]);
+    expect(system?.takeLate({ sessionId: 'a', agent: 'x' })).toMatchObject([{ context: 'LATE' }]);
+  });
+});
+
+function isAlive(): boolean {
+  try {
+    return process.kill(Number(readFileSync(file('pid'), 'utf8')), 0);
+  } catch {
+    return false;
+  }
+}
+
+describe('the end of a session', () => {
+  const stubborn = 'cat >/dev/null; echo $$ >pid; sleep 300 & sleep 300';
+
+  it('ends async hooks after a grace, with their process groups, and forgets what they said', async () => {
+    const { config } = setUp({
+      ...afterTool(hook(stubborn, { async: true }), saying(sayContext('LATE'), { async: true })),
+      SessionEnd: [{ hooks: [hook('cat >/dev/null; sleep 0.3; touch said', { async: true })] }],
+    });
+    const system = config.getHookSystem();
+    await runTool(config);
+    await vi.waitFor(() => expect(isAlive()).toBe(true));
+    await fireHook(config, SessionEnd, { reason: SessionEndReason.Exit });
+    expect(isAlive()).toBe(true);
+    await system?.endSession();
+    expect(isAlive()).toBe(false);
+    expect(existsSync(file('said'))).toBe(true);
+    expect(system?.lookForLate().isThere).toBe(false);
+  });
+
+  it('ends no hook of another session', async () => {
+    const { config } = setUp(afterTool(hook(stubborn, { async: true })));
+    await runTool(config);
+    await vi.waitFor(() => expect(isAlive()).toBe(true));
+    await config.getHookSystem()?.endSession({ sessionId: 'other' });
+    expect(isAlive()).toBe(true);
+    await config.dispose();
+    expect(isAlive()).toBe(false);
+  });
+
+  it('is waited for by dispose, as long as hooks of the end may run', async () => {
+    const { config } = setUp({
+      SessionEnd: [{ hooks: [hook('cat >/dev/null; sleep 0.3; touch said', { async: true })] }],
+    });
+    await fireHook(config, SessionEnd, { reason: SessionEndReason.Exit });
+    await config.dispose();
+    expect(existsSync(file('said'))).toBe(true);
+  });
+});
+
+describe('asyncRewake', () => {
+  it('wakes whoever waits once it blocks, and nobody where it ends well', async () => {
+    const { config } = setUp({
+      Notification: [
+        { hooks: [hook('cat >/dev/null; sleep 0.2; echo Red >&2; exit 2', { asyncRewake: true })] },
+      ],
+      SessionStart: [{ hooks: [hook('cat >/dev/null; sleep 0.1', { asyncRewake: true })] }],
+    });
+    const system = config.getHookSystem();
+    await fireHook(config, SessionStart, { source: 'startup' as never });
+    expect(await system?.untilWoken()).toEqual([]);
+    const payload = { notificationType: 'idle' as never, message: 'm', details: {} };
+    await fireHook(config, Notification, payload);
+    expect(await system?.untilWoken()).toMatchObject([{ reason: 'Red', wakes: true }]);
+    expect(await system?.untilWoken()).toEqual([]);
+  });
+});
+
+const parse = (event: HookEventName, settings: object) =>
+  parseHookDefinitions({ [event]: [{ hooks: [hook('x', settings)] }] });
+
+describe('behind events of another agent', () => {
+  const session = { sessionId: 'theirs' };
+  const decide = (config: Config, name: string, fields: object) => {
+    const received = receive('claude', { hook_event_name: name, session_id: 'theirs', ...fields });
+    if (!received) throw new Error('no event of ours');
+    return decideReceived(config, received, { session });
+  };
+  const ran = { tool_name: 'Bash', tool_input: {}, tool_response: 'x' };
+
+  it('is read where the agent reads context, once', async () => {
+    const { config } = setUp(afterTool(saying(sayContext('LATE'), { async: true })));
+    await decide(config, 'PostToolUse', ran);
+    await config.getHookSystem()?.untilAsyncEnded();
+    expect((await decide(config, 'Stop', {})).context).toBeUndefined();
+    expect((await decide(config, 'UserPromptSubmit', { prompt: 'p' })).context).toEqual(['LATE']);
+    expect((await decide(config, 'UserPromptSubmit', { prompt: 'p' })).context).toBeUndefined();
+  });
+
+  it('keeps the agent from ending once, with asyncRewake', async () => {
+    const red = hook('echo Red >&2; exit 2', { asyncRewake: true });
+    const { config } = setUp(afterTool(red));
+    await decide(config, 'PostToolUse', ran);
+    await config.getHookSystem()?.untilAsyncEnded();
+    const isBack = { stop_hook_active: true };
+    expect(await decide(config, 'Stop', isBack)).toMatchObject({ kind: 'none' });
+    expect(await decide(config, 'Stop', {})).toMatchObject({ kind: 'block', reason: 'Red' });
+    expect(await decide(config, 'Stop', {})).toMatchObject({ kind: 'none' });
+  });
+});
+
+describe('async in settings', () => {
+  it.each([BeforeTool, HookEventName.BeforeModel, HookEventName.BeforeAgent])(
+    'leaves out a hook of %s, which is waited for',
+    (event) => {
+      const { hooks, problems } = parse(event, { async: true });
+      expect(hooks[event]?.[0]?.hooks).toEqual([]);
+      expect(problems).toMatchObject([
+        { kind: 'unsupported', path: [event, 0, 'hooks', 0, 'async'] },
+      ]);
+      expect(problems[0]?.message).toContain(`${event} waits for its hooks`);
+    },
+  );
+
+  it.each([AfterTool, SessionStart])('leaves hooks of %s as they are', (event) => {
+    const { hooks, problems } = parse(event, { async: true, asyncRewake: true });
+    expect(hooks[event]?.[0]?.hooks).toMatchObject([{ async: true, asyncRewake: true }]);
+    expect(problems).toEqual([]);
+  });
+
+  it('refuses a guard by name, and what it guards is denied', async () => {
+    const guard = hook('true', { async: true, onFailure: 'deny', name: 'keeper' });
+    const { problems } = parse(BeforeTool, { async: true, onFailure: 'deny' });
+    expect(problems).toMatchObject([{ kind: 'unusable' }]);
+    expect(() => setUp({ BeforeTool: [{ hooks: [guard] }] })).toThrow(/async.*guard/);
+    const { config } = setUp(asLoaded({ BeforeTool: [{ hooks: [guard] }] }), {
+      trustedFolder: true,
+    });
+    const { error } = await runTool(config);
+    expect(error?.message).toMatch(/"keeper" must not be bypassed, and it is a guard, and "async"/);
+  });
+
+  it('withholds a result where its guard says so', async () => {
+    const guard = hook('true', { asyncRewake: true, onFailure: 'deny', name: 'keeper' });
+    const { config } = setUp(asLoaded(afterTool(guard)), { trustedFolder: true });
+    expect((await runTool(config)).llmContent).toMatch(/withheld.*"keeper"/);
+  });
+
+  it('does not make one hook of two, of which one is waited for', async () => {
+    const command = 'cat >/dev/null; echo x >>ran';
+    const { config } = setUp(
+      afterTool(hook(command, { async: true }), hook(command, { name: 'waited' })),
+    );
+    await runTool(config);
+    await config.getHookSystem()?.untilAsyncEnded();
+    expect(readFileSync(file('ran'), 'utf8')).toBe('x\nx\n');
+  });
+});
