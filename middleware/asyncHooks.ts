@@ -46,11 +46,11 @@ export class AsyncHooks {
   #isDisposed = false;
 
   /**
-   * @param maxRunning at a time
+   * @param limits how many at a time; it may become another number
    * @param onEnd called with the result of each hook that has ended by itself
    */
   constructor(
-    private readonly maxRunning: number,
+    private readonly limits: { readonly maxAsyncHooks: number },
     private readonly onEnd: (result: HookExecutionResult) => void = () => undefined,
   ) {
     this.#late = new LateAnswers();
@@ -78,9 +78,10 @@ export class AsyncHooks {
       ...pending(),
     };
     if (this.#isDisposed) return;
-    if (this.#running.size < this.maxRunning) return void this.#run(run);
+    this.#startNext();
+    if (this.#running.size < this.limits.maxAsyncHooks) return void this.#run(run);
     const isFull =
-      this.#waiting.length >= WAITING_FOR_EACH * this.maxRunning ||
+      this.#waiting.length >= WAITING_FOR_EACH * this.limits.maxAsyncHooks ||
       this.#waitingBytes + run.bytes > MAX_WAITING_BYTES;
     if (isFull) return this.#leaveOut(run);
     this.#waiting.push(run);
@@ -187,7 +188,7 @@ export class AsyncHooks {
   }
 
   #startNext(): void {
-    while (this.#running.size < this.maxRunning) {
+    while (this.#running.size < this.limits.maxAsyncHooks) {
       const next = this.#waiting.shift();
       if (!next) return;
       this.#waitingBytes -= next.bytes;
@@ -204,7 +205,7 @@ export class AsyncHooks {
   }
 
   #leaveOut({ hook, event, options: { logger, warned } }: AsyncRun): void {
-    const message = `The hook "${shortIdentity(hook)}" (${event}) was not started, as ${this.maxRunning} async hooks run and ${this.#waiting.length} wait: make them faster, or raise "maxAsyncHooks"`;
+    const message = `The hook "${shortIdentity(hook)}" (${event}) was not started, as ${this.limits.maxAsyncHooks} async hooks run and ${this.#waiting.length} wait: make them faster, or raise "maxAsyncHooks"`;
     const key = `left out: ${shortIdentity(hook)}`;
     if (!warned?.has(key)) logger.warn(message);
     warned?.add(key);

@@ -118,7 +118,9 @@ export class HookRunner {
 
   /** Takes over what the host says now of how hooks run. What runs already goes on as it began. */
   adopt(
-    settings: Partial<Pick<HostRunOptions, 'environment' | 'maxParallelHooks' | 'textBound'>>,
+    settings: Partial<
+      Pick<HostRunOptions, 'environment' | 'maxParallelHooks' | 'maxAsyncHooks' | 'textBound'>
+    >,
   ): void {
     Object.assign(this.#options, settings);
   }
@@ -232,7 +234,7 @@ export class HookRunner {
     if (mode === 'wait') {
       return (await runSideBySide(meant, event, prepared, options)).map(module.asLate);
     }
-    this.#async ??= new module.AsyncHooks(options.maxAsyncHooks, options.onAsyncEnd);
+    this.#async ??= new module.AsyncHooks(this.#options, options.onAsyncEnd);
     for (const hook of meant) this.#async.start(hook, event, prepared, options);
     return undefined;
   }

@@ -119,7 +119,7 @@ export class Config implements HookHost {
     const { SettingsWatch: Watch } = await import('./settingsWatch.js');
     const logger = this.getDebugLogger();
     const watch = new Watch({ workingDir: this.getWorkingDir(), logger }, options);
-    const isReplaced = this.#take(await watch.read(this.#options, true));
+    const isReplaced = this.#take(await watch.read(this.#options));
     this.#watch = watch;
     const system = (this.#hookSystem ??= this.#openHookSystem());
     system.watch();

@@ -1,4 +1,5 @@
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { joinHookDefinitions } from '../hooks/hookSettings.js';
 import { isFault } from '../hooks/givenHooks.js';
 import type { Extension } from '../hooks/entry.js';
@@ -6,7 +7,7 @@ import type { HookDefinitions, WrittenHooks } from '../protocol/types.js';
 import type { DebugLogger } from '../util/debugLogger.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { formatProblem, type FileProblem, type SettingsFile } from '../util/fileProblem.js';
-import { isInside, realPathOf } from '../util/paths.js';
+import { isOf, keepExtensions, layersInForce, withLoss } from './inForce.js';
 import { requireOptions, type ConfigOptions } from './configOptions.js';
 import { mergeLayers } from './settings/settings.js';
 import type { Settings } from './settings/settingsKeys.js';
@@ -26,7 +27,10 @@ const RELOADED = [
   'approvals',
   'hookEnvironment',
   'maxParallelHooks',
+  'maxAsyncHooks',
   'maxHookText',
+  'promptModel',
+  'promptBudget',
 ] as const;
 
 /** What `config.watch` takes. */
@@ -64,6 +68,7 @@ export interface WatchOptions {
 interface Reading {
   readonly settings: Settings;
   readonly extensions: readonly Extension[] | undefined;
+  readonly problems: readonly FileProblem[];
 }
 
 interface Watched {
@@ -77,19 +82,25 @@ const COARSE_MS = 3000;
 /** The same of drives that know more than whole seconds. */
 const FINE_MS = 50;
 
+/** For who replaces a file, or is not done with writing it, in ms. */
+const GAP_MS = 100;
+
 /** Readings for one event, while files go on to change. */
 const MAX_READINGS = 3;
 
-/** The files that a `Config` follows, and what they said when they were whole. */
+/** The files that a `Config` follows, and what is in force of them: what they said when they were whole. */
 export class SettingsWatch {
   readonly #sources: readonly SettingsFile[];
   readonly #files: WatchedFiles;
   #layers = new Map<string, Layer>();
   #refused = new Set<string>();
+  /** Files of which what they said before is in force. */
+  #kept: ReadonlySet<string> = new Set();
   #extensions: readonly Extension[] = [];
   #last: Reading | undefined;
   #seen: FilesState | undefined;
-  #consents = '';
+  /** As they were at the last reading; `undefined` before the first. */
+  #consents: string | undefined;
   /** When what was seen last was read, in ms since 1970. */
   #readAt = 0;
   #isReading = false;
@@ -121,18 +132,24 @@ export class SettingsWatch {
   }
 
   /**
-   * Reads the files anew.
+   * Reads the files anew. For the first time, what is in force is what the options say.
    *
    * @param current the options as they are
-   * @param isFirst whether what is wrong has been told already
    * @returns the options as they are to be; `undefined` where they stay. Never rejects
    */
-  async read(current: ConfigOptions, isFirst = false): Promise<ReloadedOptions | undefined> {
+  async read(current: ConfigOptions): Promise<ReloadedOptions | undefined> {
     this.#isReading = true;
+    const isFirst = this.#consents === undefined;
+    if (isFirst) {
+      this.#layers = layersInForce(this.#sources, current);
+      this.#extensions = (current.extensions ?? []).filter((each) => !isGivenInCode(each));
+    }
+    const before = { last: this.#last, layers: this.#layers, extensions: this.#extensions };
     try {
-      const before = this.#last;
-      const read = await this.#readUntilCalm(isFirst);
-      const made = { ...current, ...(await this.#toOptions(current, before, read)) };
+      const read = await this.#readUntilCalm();
+      this.#tell(read.problems, isFirst);
+      if (!isFirst) this.#tellOfMiddleware(before.extensions);
+      const made = { ...current, ...(await this.#toOptions(current, before.last, read)) };
       requireOptions(made);
       const options = Object.fromEntries(RELOADED.map((key) => [key, made[key]]));
       const isSame = textOf(options) === textOf(current);
@@ -142,6 +159,9 @@ export class SettingsWatch {
       return isSame && !isAllowedAnew ? undefined : options;
     } catch (error) {
       this.#tellOnce(`The settings that have changed do not count: ${errorMessage(error)}`);
+      this.#last = before.last;
+      this.#layers = before.layers;
+      this.#extensions = before.extensions;
       return undefined;
     } finally {
       this.#isReading = false;
@@ -152,54 +172,72 @@ export class SettingsWatch {
     return this.#files.look((file) => this.#refused.has(file));
   }
 
-  /** Who writes several files is not done with the first. */
-  async #readUntilCalm(isFirst: boolean): Promise<Reading> {
+  /** Who writes several files is not done with the first, and who replaces one has it gone for a moment. */
+  async #readUntilCalm(): Promise<Reading> {
+    const { layers, extensions } = { layers: this.#layers, extensions: this.#extensions };
+    const known = this.#kept;
     for (let turn = 1; ; turn += 1) {
+      this.#layers = new Map(layers);
+      this.#extensions = extensions;
       this.#files.forgetNames();
       this.#readAt = Date.now();
       this.#seen = this.#look();
-      const read = await this.#readOnce(isFirst);
-      if (turn >= MAX_READINGS || this.#look().stamp === this.#seen.stamp) {
+      const read = await this.#readOnce();
+      const mayBeBack = turn === 1 && [...this.#kept].some((file) => !known.has(file));
+      if (mayBeBack) await setTimeout(GAP_MS);
+      if (turn >= MAX_READINGS || (!mayBeBack && this.#look().stamp === this.#seen.stamp)) {
         return (this.#last = read);
       }
     }
   }
 
-  async #readOnce(isFirst: boolean): Promise<Reading> {
+  async #readOnce(): Promise<Reading> {
     const { home, trustProject, loadExtensions } = this.options;
     const { workingDir } = this.watched;
-    const layers = await Promise.all(
+    const read = await Promise.all(
       this.#sources.map((source) => readLayer(source, { trustProject, home })),
     );
     this.#refused = new Set(
-      layers.filter(({ status }) => status === 'refused').map(({ source }) => source.file),
+      read.filter(({ status }) => status === 'refused').map(({ source }) => source.file),
     );
-    const whole = layers.map((layer) => this.#wholeOf(layer));
-    const loaded = await loadExtensions?.({ workingDir, ...(home !== undefined && { home }) });
-    if (loaded) this.#followExtensions(keepUnreadable(this.#extensions, loaded), isFirst);
+    const isFirst = this.#consents === undefined;
+    const layers = read.map((layer) =>
+      withLoss(this.#layers.get(layer.source.file), layer, isFirst),
+    );
+    this.#kept = new Set(
+      layers
+        .filter((layer) => this.#layers.has(layer.source.file) && this.#isBroken(layer))
+        .map(({ source }) => source.file),
+    );
+    const { settings } = mergeLayers(layers.map((layer) => this.#wholeOf(layer)));
+    const found = await loadExtensions?.({ workingDir, ...(home !== undefined && { home }) });
+    const loaded = found && keepExtensions(this.#extensions, found);
+    if (loaded) this.#extensions = loaded.extensions;
     const problems = [...layers.flatMap((layer) => layer.problems), ...(loaded?.problems ?? [])];
-    this.#tell(problems, isFirst);
-    const { settings } = mergeLayers(whole);
-    return { settings, extensions: loaded && this.#extensions };
+    return { settings, extensions: loaded?.extensions, problems };
   }
 
   /** Their code was loaded at the start, and stays. */
-  #followExtensions(extensions: readonly Extension[], isFirst: boolean): void {
-    const isSame = middlewareOf(extensions) === middlewareOf(this.#extensions);
-    this.#extensions = extensions;
-    if (isFirst || isSame) return;
+  #tellOfMiddleware(before: readonly Extension[]): void {
+    if (middlewareOf(before) === middlewareOf(this.#extensions)) return;
     this.#tellOnce(
       'The middleware of extensions is another one now, which counts once this program is started anew',
     );
   }
 
-  /** A file that cannot be read says what it said before. One that is gone says nothing. */
+  /** What a file says, or said before. */
   #wholeOf(layer: Layer): Layer {
-    const { file } = layer.source;
-    const known = this.#layers.get(file);
-    if (known && this.#isBroken(layer)) return known;
-    this.#layers.set(file, layer);
-    return layer;
+    const { file, scope } = layer.source;
+    const before = this.#kept.has(file) ? this.#layers.get(file) : undefined;
+    // What is in force of a project may be something that the user does not allow any more.
+    const isDoubtful =
+      scope === 'project' &&
+      this.options.trustProject !== true &&
+      this.#consents !== undefined &&
+      this.#consents !== this.#seen?.consents;
+    const whole = before && isDoubtful ? { ...before, scalars: {}, fallback: {} } : before;
+    this.#layers.set(file, whole ?? layer);
+    return whole ?? layer;
   }
 
   #isBroken({ problems }: Layer): boolean {
@@ -226,13 +264,24 @@ export class SettingsWatch {
     );
     return {
       ...Object.fromEntries(followed.map((key) => [key, settings[key as keyof Settings]] as const)),
-      hooks: joinHookDefinitions([settings.hooks, givenInCode(current.hooks)]),
+      hooks: joinHookDefinitions([settings.hooks, this.#notFollowed(current.hooks)]),
       ...(this.options.loadExtensions && {
         extensions: [...extensions, ...(current.extensions ?? []).filter(isGivenInCode)],
       }),
     };
   }
 
+  /** Groups of code, and of files that are not among these. */
+  #notFollowed(hooks: WrittenHooks = {}): HookDefinitions {
+    const files = new Set<string | undefined>(this.#sources.map(({ file }) => file));
+    const groups = Object.entries(hooks).map(([event, each]) => [
+      event,
+      each?.filter((group) => group?.origin === undefined || !files.has(group.origin.file)) ?? [],
+    ]);
+    return Object.fromEntries(groups) as HookDefinitions;
+  }
+
+  /** At first, what is wrong was told when it was read before, unless that came later. */
   #tell(problems: readonly FileProblem[], isFirst: boolean): void {
     const told = new Set<string>();
     for (const problem of problems) {
@@ -240,16 +289,15 @@ export class SettingsWatch {
       const text = formatProblem(problem);
       const key = isBroken ? `${text} ${this.#seen?.stamp}` : text;
       told.add(key);
-      if (isFirst || this.#told.has(key)) continue;
       const stays = isBroken && this.#saidBefore(problem);
+      if ((isFirst && !stays && !this.#kept.has(problem.file)) || this.#told.has(key)) continue;
       this.watched.logger.warn(`${text}${stays ? '; what it said before stays in force' : ''}`);
     }
     this.#told = told;
   }
 
   #saidBefore({ file }: FileProblem): boolean {
-    const layer = this.#layers.get(file);
-    const isKept = layer?.status === 'read' && !this.#isBroken(layer);
+    const isKept = this.#kept.has(file) && this.#layers.get(file)?.status === 'read';
     return isKept || this.#extensions.some((each) => isOf(file, each));
   }
 
@@ -273,38 +321,6 @@ function middlewareOf(extensions: readonly Extension[]): string {
   return JSON.stringify(extensions.flatMap(({ middleware = [] }) => middleware));
 }
 
-/** Groups of files have an origin. */
-function givenInCode(hooks: WrittenHooks = {}): HookDefinitions {
-  const groups = Object.entries(hooks).map(([event, each]) => [
-    event,
-    each?.filter((group) => group?.origin === undefined) ?? [],
-  ]);
-  return Object.fromEntries(groups) as HookDefinitions;
-}
-
 function isGivenInCode({ scope, directory }: Extension): boolean {
   return scope === undefined || directory === undefined;
-}
-
-/** Extensions as they are now; of one that cannot be read, what it was. */
-function keepUnreadable(
-  before: readonly Extension[],
-  { extensions, problems }: { extensions: readonly Extension[]; problems: readonly FileProblem[] },
-): readonly Extension[] {
-  const files = problems.filter(({ severity }) => severity === 'error').map(({ file }) => file);
-  const kept = before.filter((each) => files.some((file) => isOf(file, each)));
-  if (kept.length === 0) return extensions;
-  const directories = new Set(kept.map(({ directory }) => directory));
-  const names = new Set(kept.map(({ name }) => name));
-  const others = extensions.filter(
-    ({ directory, name }) => !directories.has(directory) && !names.has(name),
-  );
-  return [...kept, ...others];
-}
-
-/** Whether a file is one of an extension, or a folder that it is in. */
-function isOf(file: string, { directory }: Extension): boolean {
-  if (directory === undefined) return false;
-  const folder = realPathOf(dirname(file)) ?? dirname(file);
-  return isInside(folder, directory) || isInside(directory, realPathOf(file) ?? file);
 }

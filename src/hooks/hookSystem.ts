@@ -39,10 +39,8 @@ export class HookSystem {
     this.#registry = registry;
     const asyncHooks = host.getAsyncHooks?.() ?? 'start';
     const settings: RunSettings = {
-      environment: host.getHookEnvironment(),
+      ...limitsOf(host),
       directory: host.getWorkingDir.bind(host),
-      maxParallelHooks: host.getMaxParallelHooks(),
-      maxAsyncHooks: host.getMaxAsyncHooks?.() ?? 16,
       asyncHooks,
       warmShells: host.getWarmShells(),
       spawner: host.usesSpawner?.() ?? false,
@@ -99,11 +97,7 @@ export class HookSystem {
   /** The hooks are others, and so may be what the host says of how they run. */
   async #takeOver(): Promise<void> {
     const { host } = this;
-    this.#hooks.adopt({
-      environment: host.getHookEnvironment(),
-      maxParallelHooks: host.getMaxParallelHooks(),
-      textBound: await host.getTextBound?.(),
-    });
+    this.#hooks.adopt({ ...limitsOf(host), textBound: await host.getTextBound?.() });
     this.#prepareAnew();
   }
 
@@ -163,7 +157,7 @@ export class HookSystem {
   async reload(): Promise<void> {
     await this.initialize();
     await this.#registry.reload();
-    this.#prepareAnew();
+    await this.#takeOver();
   }
 
   /** Waits until no async hook runs, or waits for its turn. */
@@ -228,4 +222,12 @@ export class HookSystem {
       this.#hooks.endServers(),
     ]);
   }
+}
+
+function limitsOf(host: HookHost) {
+  return {
+    environment: host.getHookEnvironment(),
+    maxParallelHooks: host.getMaxParallelHooks(),
+    maxAsyncHooks: host.getMaxAsyncHooks?.() ?? 16,
+  };
 }

@@ -51,6 +51,8 @@ export class Batches {
     if (toolCalls.length === 0) return undefined;
     const ending = decideEvent(this.config, HookEventName.ToolBatchEnd, { toolCalls }, options);
     this.#ended.set(last, ending);
+    // What was aborted is asked again.
+    ending.catch(() => this.#ended.delete(last));
     return ending;
   }
 }

@@ -1,11 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { isDeepStrictEqual } from 'node:util';
 import { NOT_RUN, type CommandOutcome } from '../process/command/outcome.js';
 import type { AskModel, HookEventName, ModelReply } from '../protocol/types.js';
 import type { HookRun } from '../run/hookRun.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { openModel } from './gemini.js';
 import { readJudgement } from './judgement.js';
-import type { JudgeHost } from './promptModel.js';
+import type { JudgeHost, PromptModel } from './promptModel.js';
 import { newFence, writeQuestion, type Question } from './question.js';
 import { TokenBudget } from './tokenBudget.js';
 
@@ -25,20 +26,19 @@ const judging = new AsyncLocalStorage<true>();
 export class Judge {
   readonly #fence = newFence();
   readonly #budget: TokenBudget;
-  readonly #seconds: number;
-  readonly #remembered = new Map<string, string>();
+  #remembered = new Map<string, string>();
+  #promptModel: PromptModel | undefined;
   #configured: Promise<AskModel> | undefined;
 
   constructor(private readonly host: JudgeHost) {
-    const { tokens = DEFAULT_TOKENS, seconds = DEFAULT_SECONDS } = host.getPromptBudget?.() ?? {};
-    this.#budget = new TokenBudget(tokens);
-    this.#seconds = seconds;
+    this.#budget = new TokenBudget(() => host.getPromptBudget?.()?.tokens ?? DEFAULT_TOKENS);
   }
 
   /** @returns what a command that says the same would have come to. Never rejects */
   async ask(run: HookRun, stdin: Uint8Array, signal?: AbortSignal): Promise<CommandOutcome> {
     const startedAt = performance.now();
-    const mostMs = Math.min(run.timeoutMs, this.#seconds * 1000);
+    const { seconds = DEFAULT_SECONDS } = this.host.getPromptBudget?.() ?? {};
+    const mostMs = Math.min(run.timeoutMs, seconds * 1000);
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), mostMs);
     try {
@@ -51,9 +51,7 @@ export class Judge {
       if (signal?.aborted) return { ...NOT_RUN, ending: 'aborted', durationMs };
       const isLate = deadline.signal.aborted;
       if (isLate && mostMs === run.timeoutMs) return { ...NOT_RUN, ending: 'timeout', durationMs };
-      const why = isLate
-        ? `it took longer than ${this.#seconds} s (promptBudget)`
-        : errorMessage(error);
+      const why = isLate ? `it took longer than ${seconds} s (promptBudget)` : errorMessage(error);
       const what = new Error(`got no judgement of the model: ${why}`, { cause: error });
       return { ...NOT_RUN, ending: 'broken', durationMs, error: what };
     } finally {
@@ -64,22 +62,14 @@ export class Judge {
   async #judge({ hook, event, input }: HookRun, stdin: Uint8Array, signal: AbortSignal) {
     if (judging.getStore()) throw new Error('its own call is not judged by a model');
     const question = writeQuestion(hook, event, stdin, this.#fence);
-    const known = this.#remembered.get(question.key);
+    this.#followSettings();
+    const remembered = this.#remembered;
+    const known = remembered.get(question.key);
     if (known !== undefined) return known;
     const ask = await this.#model();
     const asked = { ...question, ...(hook.model !== undefined && { model: hook.model }) };
     const reply = await this.#askWithin(ask, asked, input.session_id, signal);
-    return this.#remember(question.key, reply, event);
-  }
-
-  #remember(key: string, { text }: ModelReply, event: HookEventName): string {
-    const said = readJudgement(text, event);
-    const [oldest] = this.#remembered.keys();
-    if (this.#remembered.size >= MAX_REMEMBERED && oldest !== undefined) {
-      this.#remembered.delete(oldest);
-    }
-    this.#remembered.set(key, said);
-    return said;
+    return remember(remembered, question.key, readJudgement(reply.text, event));
   }
 
   async #askWithin(
@@ -103,19 +93,34 @@ export class Judge {
     }
   }
 
-  async #model(): Promise<AskModel> {
+  /** Settings may name another model by now, which has not judged anything. */
+  #followSettings(): void {
     const promptModel = this.host.getPromptModel?.();
-    if (!promptModel) {
+    if (isDeepStrictEqual(promptModel, this.#promptModel)) return;
+    this.#promptModel = promptModel;
+    this.#configured = undefined;
+    this.#remembered = new Map();
+  }
+
+  async #model(): Promise<AskModel> {
+    if (!this.#promptModel) {
       const ofHost = this.host.getAskModel?.();
       if (ofHost) return ofHost;
       throw new Error('there is none: name one as "promptModel" in your settings');
     }
-    this.#configured ??= openModel(promptModel).catch((error: unknown) => {
-      this.#configured = undefined;
-      throw error;
+    const opening = (this.#configured ??= openModel(this.#promptModel));
+    opening.catch(() => {
+      if (this.#configured === opening) this.#configured = undefined;
     });
-    return this.#configured;
+    return opening;
   }
+}
+
+function remember(all: Map<string, string>, key: string, said: string): string {
+  const [oldest] = all.keys();
+  if (all.size >= MAX_REMEMBERED && oldest !== undefined) all.delete(oldest);
+  all.set(key, said);
+  return said;
 }
 
 /** A model that does not end when it is told to is left alone. */

@@ -8,8 +8,8 @@ const CHARACTERS_OF_TOKEN = 4;
 export class TokenBudget {
   readonly #used = new Map<string, number>();
 
-  /** @param most of a session */
-  constructor(private readonly most: number) {}
+  /** @param mostNow of a session; it may become another number */
+  constructor(private readonly mostNow: () => number) {}
 
   /**
    * Takes what a call may need.
@@ -22,10 +22,11 @@ export class TokenBudget {
   reserve(session: string, characters: number, answer: number): number {
     const needed = Math.ceil(characters / CHARACTERS_OF_TOKEN) + answer;
     const used = this.#used.get(session) ?? 0;
-    if (used + needed > this.most) {
-      const left = Math.max(0, this.most - used);
+    const most = this.mostNow();
+    if (used + needed > most) {
+      const left = Math.max(0, most - used);
       throw new Error(
-        `it may need ${needed} tokens, and ${left} of ${this.most} are left for this session: raise "promptBudget", or shorten what it reads`,
+        `it may need ${needed} tokens, and ${left} of ${most} are left for this session: raise "promptBudget", or shorten what it reads`,
       );
     }
     this.#used.set(session, used + needed);

@@ -115,7 +115,7 @@ describe('what a model is asked', () => {
 
 describe('the tokens of a session', () => {
   it('are counted with what is under way, and given back', () => {
-    const budget = new TokenBudget(1_000);
+    const budget = new TokenBudget(() => 1_000);
     expect(budget.reserve('a', 400, 500)).toBe(600);
     expect(() => budget.reserve('a', 400, 500)).toThrow(/600 tokens, and 400 of 1000 are left/u);
     expect(budget.reserve('b', 400, 500)).toBe(600);

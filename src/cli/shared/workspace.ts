@@ -134,7 +134,10 @@ export async function openWorkspace(
     // Also where they are not said any more.
     afterModelDisplay: now.afterModelDisplay,
     maxParallelHooks: now.maxParallelHooks,
+    maxAsyncHooks: now.maxAsyncHooks,
     maxHookText: now.maxHookText,
+    promptModel: now.promptModel,
+    promptBudget: now.promptBudget,
   });
   const makeConfig = (asked?: Approver) =>
     make({

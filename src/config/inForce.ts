@@ -1,0 +1,135 @@
+import { dirname } from 'node:path';
+import type { Extension } from '../hooks/entry.js';
+import { isFault } from '../hooks/givenHooks.js';
+import { failsClosed } from '../protocol/events.js';
+import { shortIdentity } from '../protocol/identity.js';
+import type { HookDefinitions, HookEventName } from '../protocol/types.js';
+import { fileError, type FileProblem, type SettingsFile } from '../util/fileProblem.js';
+import { isInside, realPathOf } from '../util/paths.js';
+import type { ConfigOptions } from './configOptions.js';
+import { SCALAR_FIELDS } from './settings/settingsKeys.js';
+import type { Layer } from './settings/settingsLayer.js';
+
+/**
+ * What files said that a host has read itself, as far as its options tell: whose hooks they are, but not whose the
+ * other keys. Those go on to count until the file is whole again; those of a project, where nobody else says anything.
+ */
+export function layersInForce(
+  sources: readonly SettingsFile[],
+  options: ConfigOptions,
+): Map<string, Layer> {
+  const isOption = ([key]: [string, unknown]) => Object.hasOwn(SCALAR_FIELDS, key);
+  const keys = Object.fromEntries(Object.entries(options).filter(isOption));
+  const layers = sources.map((source): Layer => {
+    const groups = Object.entries(options.hooks ?? {}).map(([event, each]) => [
+      event,
+      each?.filter((group) => group?.origin?.file === source.file) ?? [],
+    ]);
+    const hooks = Object.fromEntries(groups.filter(([, each]) => each?.length)) as HookDefinitions;
+    const isOfProject = source.scope === 'project';
+    const status = Object.keys(hooks).length > 0 ? 'read' : 'missing';
+    const said = isOfProject ? { scalars: {}, fallback: keys } : { scalars: keys, fallback: {} };
+    return { source, status, hooks, ...said, problems: [] };
+  });
+  const known = layers.filter(
+    ({ source, status }) => status === 'read' || source.scope !== 'project',
+  );
+  return new Map(known.map((layer) => [layer.source.file, layer]));
+}
+
+/**
+ * A layer with one more problem where a guard that is in force would be lost, or another key, as something is wrong in
+ * the file; or a guard, as the file is gone.
+ *
+ * @param guardsOnly whether it is not known which other keys the file said
+ */
+export function withLoss(before: Layer | undefined, now: Layer, guardsOnly: boolean): Layer {
+  const { source, status, problems } = now;
+  if (!before || problems.some(({ severity }) => severity === 'error')) return now;
+  const isGone = status === 'missing';
+  const [had, has] =
+    guardsOnly || isGone ? [{ hooks: before.hooks }, { hooks: now.hooks }] : [before, now];
+  const lost = isGone && source.scope === 'project' ? [] : findLost(had, has);
+  if (lost.length === 0 || !(isGone || problems.some(isWrong))) return now;
+  const message = isGone
+    ? `the file is gone, and with it ${listOf(lost)}: put it back, or start this program anew to do without`
+    : adviseOn(lost);
+  return { ...now, problems: [...problems, fileError(source, message)] };
+}
+
+function isWrong(problem: FileProblem): boolean {
+  return problem.kind !== 'untrusted' && isFault(problem);
+}
+
+function adviseOn(lost: readonly string[]): string {
+  return `${listOf(lost)} would be lost: correct what is wrong in this file, or take that out as well`;
+}
+
+function listOf([first = '', ...others]: readonly string[]): string {
+  return others.length === 0 ? first : `${first}, and ${others.length} more`;
+}
+
+/** What of a file counts for more than what it does. */
+interface Said {
+  readonly hooks?: HookDefinitions | undefined;
+  readonly scalars?: object;
+}
+
+function findLost(before: Said, now: Said): string[] {
+  const left = namesIn(now);
+  return namesIn(before).filter((name) => {
+    const at = left.indexOf(name);
+    if (at >= 0) left.splice(at, 1);
+    return at < 0;
+  });
+}
+
+function namesIn({ hooks = {}, scalars = {} }: Said): string[] {
+  const guards = Object.entries(hooks).flatMap(([event, groups]) =>
+    groups
+      .flatMap((group) => group.hooks)
+      .filter((hook) => failsClosed(hook, event as HookEventName))
+      .map((hook) => `the guard "${shortIdentity(hook)}" (${event})`),
+  );
+  return [...guards, ...Object.keys(scalars).map((key) => `"${key}"`)];
+}
+
+interface LoadedExtensions {
+  readonly extensions: readonly Extension[];
+  readonly problems: readonly FileProblem[];
+}
+
+/** Extensions as they are now; of one that cannot be read, or would lose a guard by a mistake, what it was. */
+export function keepExtensions(
+  before: readonly Extension[],
+  { extensions, problems: found }: LoadedExtensions,
+): LoadedExtensions {
+  const problems = [...found, ...before.flatMap((each) => lossOf(each, extensions, found) ?? [])];
+  const files = problems.filter(({ severity }) => severity === 'error').map(({ file }) => file);
+  const kept = before.filter((each) => files.some((file) => isOf(file, each)));
+  if (kept.length === 0) return { extensions, problems };
+  const directories = new Set(kept.map(({ directory }) => directory));
+  const names = new Set(kept.map(({ name }) => name));
+  const others = extensions.filter(
+    ({ directory, name }) => !directories.has(directory) && !names.has(name),
+  );
+  return { extensions: [...kept, ...others], problems };
+}
+
+function lossOf(
+  before: Extension,
+  extensions: readonly Extension[],
+  problems: readonly FileProblem[],
+): FileProblem | undefined {
+  const now = extensions.find(({ directory }) => directory === before.directory);
+  const lost = now ? findLost({ hooks: before.hooks }, { hooks: now.hooks }) : [];
+  const wrong = problems.find((problem) => isWrong(problem) && isOf(problem.file, before));
+  return lost.length > 0 && wrong ? fileError(wrong, adviseOn(lost)) : undefined;
+}
+
+/** Whether a file is one of an extension, or a folder that it is in. */
+export function isOf(file: string, { directory }: Extension): boolean {
+  if (directory === undefined) return false;
+  const folder = realPathOf(dirname(file)) ?? dirname(file);
+  return isInside(folder, directory) || isInside(directory, realPathOf(file) ?? file);
+}
