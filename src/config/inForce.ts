@@ -18,7 +18,8 @@ export function layersInForce(
   sources: readonly SettingsFile[],
   options: ConfigOptions,
 ): Map<string, Layer> {
-  const isOption = ([key]: [string, unknown]) => Object.hasOwn(SCALAR_FIELDS, key);
+  const isOption = ([key, value]: [string, unknown]) =>
+    value !== undefined && Object.hasOwn(SCALAR_FIELDS, key);
   const keys = Object.fromEntries(Object.entries(options).filter(isOption));
   const layers = sources.map((source): Layer => {
     const groups = Object.entries(options.hooks ?? {}).map(([event, each]) => [
@@ -38,31 +39,35 @@ export function layersInForce(
 }
 
 /**
- * A layer with one more problem where a guard that is in force would be lost, or another key, as something is wrong in
- * the file; or a guard, as the file is gone.
+ * A layer with one more problem where it would lose what is in force of it: a guard, as something is wrong in the file or
+ * as it is gone; or another key in which something is wrong. A project may take back what it has.
  *
- * @param guardsOnly whether it is not known which other keys the file said
+ * @param isSure whether it is known which keys the file said
  */
-export function withLoss(before: Layer | undefined, now: Layer, guardsOnly: boolean): Layer {
-  const { source, status, problems } = now;
+export function withLoss(before: Layer | undefined, now: Layer, isSure: boolean): Layer {
+  const { source, status, problems, hooks } = now;
   if (!before || problems.some(({ severity }) => severity === 'error')) return now;
-  const isGone = status === 'missing';
-  const [had, has] =
-    guardsOnly || isGone ? [{ hooks: before.hooks }, { hooks: now.hooks }] : [before, now];
-  const lost = isGone && source.scope === 'project' ? [] : findLost(had, has);
-  if (lost.length === 0 || !(isGone || problems.some(isWrong))) return now;
+  const isOfProject = source.scope === 'project';
+  const isGone = status === 'missing' && !isOfProject;
+  if (!isGone && !problems.some(isWrong)) return now;
+  const lost =
+    isSure && !isGone && !isOfProject
+      ? findLost(before, now)
+      : findLost({ hooks: before.hooks }, { hooks });
+  if (lost.length === 0) return now;
   const message = isGone
     ? `the file is gone, and with it ${listOf(lost)}: put it back, or start this program anew to do without`
     : adviseOn(lost);
   return { ...now, problems: [...problems, fileError(source, message)] };
 }
 
+/** What is ignored of a project is no mistake. */
 function isWrong(problem: FileProblem): boolean {
   return problem.kind !== 'untrusted' && isFault(problem);
 }
 
 function adviseOn(lost: readonly string[]): string {
-  return `${listOf(lost)} would be lost: correct what is wrong in this file, or take that out as well`;
+  return `${listOf(lost)} would be lost: correct what is wrong in this file, and take that out afterwards if you meant to`;
 }
 
 function listOf([first = '', ...others]: readonly string[]): string {
@@ -102,11 +107,13 @@ interface LoadedExtensions {
 /** Extensions as they are now; of one that cannot be read, or would lose a guard by a mistake, what it was. */
 export function keepExtensions(
   before: readonly Extension[],
-  { extensions, problems: found }: LoadedExtensions,
+  loaded: LoadedExtensions | undefined,
 ): LoadedExtensions {
+  if (!loaded) return { extensions: before, problems: [] };
+  const { extensions, problems: found } = loaded;
   const problems = [...found, ...before.flatMap((each) => lossOf(each, extensions, found) ?? [])];
-  const files = problems.filter(({ severity }) => severity === 'error').map(({ file }) => file);
-  const kept = before.filter((each) => files.some((file) => isOf(file, each)));
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  const kept = before.filter((each) => errors.some((error) => isOf(error, each)));
   if (kept.length === 0) return { extensions, problems };
   const directories = new Set(kept.map(({ directory }) => directory));
   const names = new Set(kept.map(({ name }) => name));
@@ -123,13 +130,14 @@ function lossOf(
 ): FileProblem | undefined {
   const now = extensions.find(({ directory }) => directory === before.directory);
   const lost = now ? findLost({ hooks: before.hooks }, { hooks: now.hooks }) : [];
-  const wrong = problems.find((problem) => isWrong(problem) && isOf(problem.file, before));
+  const wrong = problems.find((problem) => isWrong(problem) && isOf(problem, before));
   return lost.length > 0 && wrong ? fileError(wrong, adviseOn(lost)) : undefined;
 }
 
-/** Whether a file is one of an extension, or a folder that it is in. */
-export function isOf(file: string, { directory }: Extension): boolean {
-  if (directory === undefined) return false;
+/** Whether a problem is one of a file of an extension, or of a folder that it is in. */
+export function isOf({ scope, file }: FileProblem, extension: Extension): boolean {
+  const { directory } = extension;
+  if (directory === undefined || scope !== extension.scope) return false;
   const folder = realPathOf(dirname(file)) ?? dirname(file);
   return isInside(folder, directory) || isInside(directory, realPathOf(file) ?? file);
 }

@@ -64,11 +64,18 @@ export interface WatchOptions {
   readonly strict?: boolean;
 }
 
-/** The settings of one reading. */
+/** What is in force of files after one reading. */
 interface Reading {
+  /** By file: what it says, or what it said before. */
+  readonly layers: ReadonlyMap<string, Layer>;
+  /** Files of which what they said before is in force. */
+  readonly kept: ReadonlySet<string>;
+  readonly extensions: readonly Extension[];
   readonly settings: Settings;
-  readonly extensions: readonly Extension[] | undefined;
+  /** Whether it is known which of the keys are those of files. */
+  readonly isSure: boolean;
   readonly problems: readonly FileProblem[];
+  readonly consents: string;
 }
 
 interface Watched {
@@ -92,15 +99,9 @@ const MAX_READINGS = 3;
 export class SettingsWatch {
   readonly #sources: readonly SettingsFile[];
   readonly #files: WatchedFiles;
-  #layers = new Map<string, Layer>();
   #refused = new Set<string>();
-  /** Files of which what they said before is in force. */
-  #kept: ReadonlySet<string> = new Set();
-  #extensions: readonly Extension[] = [];
-  #last: Reading | undefined;
+  #inForce: Reading | undefined;
   #seen: FilesState | undefined;
-  /** As they were at the last reading; `undefined` before the first. */
-  #consents: string | undefined;
   /** When what was seen last was read, in ms since 1970. */
   #readAt = 0;
   #isReading = false;
@@ -139,33 +140,33 @@ export class SettingsWatch {
    */
   async read(current: ConfigOptions): Promise<ReloadedOptions | undefined> {
     this.#isReading = true;
-    const isFirst = this.#consents === undefined;
-    if (isFirst) {
-      this.#layers = layersInForce(this.#sources, current);
-      this.#extensions = (current.extensions ?? []).filter((each) => !isGivenInCode(each));
-    }
-    const before = { last: this.#last, layers: this.#layers, extensions: this.#extensions };
+    const isFirst = !this.#inForce;
     try {
-      const read = await this.#readUntilCalm();
-      this.#tell(read.problems, isFirst);
-      if (!isFirst) this.#tellOfMiddleware(before.extensions);
-      const made = { ...current, ...(await this.#toOptions(current, before.last, read)) };
+      const before = this.#inForce ?? this.#readingOf(current);
+      const read = await this.#readUntilCalm(before);
+      this.#tell(read, isFirst);
+      if (!isFirst) this.#tellOfMiddleware(before, read);
+      const made = { ...current, ...(await this.#toOptions(current, before, read)) };
       requireOptions(made);
+      this.#inForce = read;
       const options = Object.fromEntries(RELOADED.map((key) => [key, made[key]]));
       const isSame = textOf(options) === textOf(current);
-      const { consents = '' } = this.#seen ?? {};
-      const isAllowedAnew = !isFirst && consents !== this.#consents;
-      this.#consents = consents;
+      const isAllowedAnew = !isFirst && read.consents !== before.consents;
       return isSame && !isAllowedAnew ? undefined : options;
     } catch (error) {
       this.#tellOnce(`The settings that have changed do not count: ${errorMessage(error)}`);
-      this.#last = before.last;
-      this.#layers = before.layers;
-      this.#extensions = before.extensions;
       return undefined;
     } finally {
       this.#isReading = false;
     }
+  }
+
+  #readingOf(options: ConfigOptions): Reading {
+    const layers = layersInForce(this.#sources, options);
+    const extensions = (options.extensions ?? []).filter((each) => !isGivenInCode(each));
+    const { settings } = mergeLayers([...layers.values()]);
+    const { consents } = this.#look();
+    return { layers, extensions, settings, consents, kept: new Set(), isSure: false, problems: [] };
   }
 
   #look(): FilesState {
@@ -173,71 +174,62 @@ export class SettingsWatch {
   }
 
   /** Who writes several files is not done with the first, and who replaces one has it gone for a moment. */
-  async #readUntilCalm(): Promise<Reading> {
-    const { layers, extensions } = { layers: this.#layers, extensions: this.#extensions };
-    const known = this.#kept;
+  async #readUntilCalm(before: Reading): Promise<Reading> {
     for (let turn = 1; ; turn += 1) {
-      this.#layers = new Map(layers);
-      this.#extensions = extensions;
       this.#files.forgetNames();
       this.#readAt = Date.now();
       this.#seen = this.#look();
-      const read = await this.#readOnce();
-      const mayBeBack = turn === 1 && [...this.#kept].some((file) => !known.has(file));
+      const read = await this.#readOnce(before, this.#seen);
+      const mayBeBack = turn === 1 && [...read.kept].some((file) => !before.kept.has(file));
       if (mayBeBack) await setTimeout(GAP_MS);
-      if (turn >= MAX_READINGS || (!mayBeBack && this.#look().stamp === this.#seen.stamp)) {
-        return (this.#last = read);
-      }
+      else if (turn >= MAX_READINGS || this.#look().stamp === this.#seen.stamp) return read;
     }
   }
 
-  async #readOnce(): Promise<Reading> {
+  async #readOnce(before: Reading, { consents }: FilesState): Promise<Reading> {
     const { home, trustProject, loadExtensions } = this.options;
     const { workingDir } = this.watched;
-    const read = await Promise.all(
+    const found = await Promise.all(
       this.#sources.map((source) => readLayer(source, { trustProject, home })),
     );
     this.#refused = new Set(
-      read.filter(({ status }) => status === 'refused').map(({ source }) => source.file),
+      found.filter(({ status }) => status === 'refused').map(({ source }) => source.file),
     );
-    const isFirst = this.#consents === undefined;
-    const layers = read.map((layer) =>
-      withLoss(this.#layers.get(layer.source.file), layer, isFirst),
+    const said = found.map((layer) =>
+      withLoss(before.layers.get(layer.source.file), layer, before.isSure),
     );
-    this.#kept = new Set(
-      layers
-        .filter((layer) => this.#layers.has(layer.source.file) && this.#isBroken(layer))
-        .map(({ source }) => source.file),
+    const isAllowedAnew = consents !== before.consents && trustProject !== true;
+    const kept = new Map(
+      said
+        .filter((layer) => this.#isBroken(layer))
+        .flatMap(({ source }) => {
+          const known = before.layers.get(source.file);
+          if (!known) return [];
+          // What a project said may be something that the user does not allow any more.
+          const isDoubtful = isAllowedAnew && source.scope === 'project';
+          return [[source.file, isDoubtful ? { ...known, scalars: {}, fallback: {} } : known]];
+        }),
     );
-    const { settings } = mergeLayers(layers.map((layer) => this.#wholeOf(layer)));
-    const found = await loadExtensions?.({ workingDir, ...(home !== undefined && { home }) });
-    const loaded = found && keepExtensions(this.#extensions, found);
-    if (loaded) this.#extensions = loaded.extensions;
-    const problems = [...layers.flatMap((layer) => layer.problems), ...(loaded?.problems ?? [])];
-    return { settings, extensions: loaded?.extensions, problems };
+    const layers = said.map((layer) => kept.get(layer.source.file) ?? layer);
+    const loaded = await loadExtensions?.({ workingDir, ...(home !== undefined && { home }) });
+    const { extensions, problems } = keepExtensions(before.extensions, loaded);
+    return {
+      layers: new Map(layers.map((layer) => [layer.source.file, layer])),
+      kept: new Set(kept.keys()),
+      extensions,
+      settings: mergeLayers(layers).settings,
+      isSure: before.isSure || kept.size === 0,
+      problems: [...said.flatMap((layer) => layer.problems), ...problems],
+      consents,
+    };
   }
 
   /** Their code was loaded at the start, and stays. */
-  #tellOfMiddleware(before: readonly Extension[]): void {
-    if (middlewareOf(before) === middlewareOf(this.#extensions)) return;
+  #tellOfMiddleware(before: Reading, read: Reading): void {
+    if (middlewareOf(before.extensions) === middlewareOf(read.extensions)) return;
     this.#tellOnce(
       'The middleware of extensions is another one now, which counts once this program is started anew',
     );
-  }
-
-  /** What a file says, or said before. */
-  #wholeOf(layer: Layer): Layer {
-    const { file, scope } = layer.source;
-    const before = this.#kept.has(file) ? this.#layers.get(file) : undefined;
-    // What is in force of a project may be something that the user does not allow any more.
-    const isDoubtful =
-      scope === 'project' &&
-      this.options.trustProject !== true &&
-      this.#consents !== undefined &&
-      this.#consents !== this.#seen?.consents;
-    const whole = before && isDoubtful ? { ...before, scalars: {}, fallback: {} } : before;
-    this.#layers.set(file, whole ?? layer);
-    return whole ?? layer;
   }
 
   #isBroken({ problems }: Layer): boolean {
@@ -250,22 +242,22 @@ export class SettingsWatch {
 
   async #toOptions(
     current: ConfigOptions,
-    before: Reading | undefined,
-    { settings, extensions = [] }: Reading,
+    before: Reading,
+    { settings, extensions }: Reading,
   ): Promise<ReloadedOptions> {
-    const { toOptions } = this.options;
-    if (toOptions) return toOptions(settings, extensions);
+    const { toOptions, loadExtensions } = this.options;
+    if (toOptions) return toOptions(settings, loadExtensions ? extensions : []);
     const followed = RELOADED.filter(
       (key) =>
         key !== 'hooks' &&
         key !== 'extensions' &&
-        before !== undefined &&
+        before.isSure &&
         textOfValue(current[key]) === textOfValue(before.settings[key]),
     );
     return {
       ...Object.fromEntries(followed.map((key) => [key, settings[key as keyof Settings]] as const)),
       hooks: joinHookDefinitions([settings.hooks, this.#notFollowed(current.hooks)]),
-      ...(this.options.loadExtensions && {
+      ...(loadExtensions && {
         extensions: [...extensions, ...(current.extensions ?? []).filter(isGivenInCode)],
       }),
     };
@@ -282,23 +274,18 @@ export class SettingsWatch {
   }
 
   /** At first, what is wrong was told when it was read before, unless that came later. */
-  #tell(problems: readonly FileProblem[], isFirst: boolean): void {
+  #tell(read: Reading, isFirst: boolean): void {
     const told = new Set<string>();
-    for (const problem of problems) {
+    for (const problem of read.problems) {
       const isBroken = problem.severity === 'error';
       const text = formatProblem(problem);
       const key = isBroken ? `${text} ${this.#seen?.stamp}` : text;
       told.add(key);
-      const stays = isBroken && this.#saidBefore(problem);
-      if ((isFirst && !stays && !this.#kept.has(problem.file)) || this.#told.has(key)) continue;
+      const stays = isBroken && saidBefore(problem, read);
+      if ((isFirst && !stays && !read.kept.has(problem.file)) || this.#told.has(key)) continue;
       this.watched.logger.warn(`${text}${stays ? '; what it said before stays in force' : ''}`);
     }
     this.#told = told;
-  }
-
-  #saidBefore({ file }: FileProblem): boolean {
-    const isKept = this.#kept.has(file) && this.#layers.get(file)?.status === 'read';
-    return isKept || this.#extensions.some((each) => isOf(file, each));
   }
 
   #tellOnce(message: string): void {
@@ -306,6 +293,12 @@ export class SettingsWatch {
     if (!this.#told.has(key)) this.watched.logger.warn(message);
     this.#told.add(key);
   }
+}
+
+function saidBefore(problem: FileProblem, { kept, layers, extensions }: Reading): boolean {
+  const { file } = problem;
+  const isKept = kept.has(file) && layers.get(file)?.status === 'read';
+  return isKept || extensions.some((each) => isOf(problem, each));
 }
 
 /** What those keys say of options that can become others. */

@@ -42,6 +42,28 @@ describe('a changed settings file', () => {
     expect(existsSync(path.join(cli.project, 'b'))).toBe(false);
   });
 
+  it.each([
+    ['is removed', 'rm', 'is gone'],
+    ['mistypes it', `sed -i 's/"onFailure"/"onFaliure"/'`, 'would be lost'],
+    ['is broken', `sed -i '1s/^/x/'`, 'not valid JSON'],
+  ])('leaves a guard in force in a run where it %s', async (_, change, told) => {
+    const file = path.join(cli.home, '.llxprt', 'settings.json');
+    const guard = hook('! grep -q \'"file_path":"b"\' || { echo "not b" >&2; exit 2; }', {
+      name: 'not-b',
+      onFailure: 'deny',
+    });
+    await cli.userSettings({
+      BeforeTool: [{ hooks: [guard] }],
+      AfterTool: [{ hooks: [hook(`${change} ${file}`)] }],
+    });
+    const responses = await cli.record(answer(writeA), answer(writeB), answer('Done.'));
+    const { stderr } = await cli.run(['run', 'Go', '--responses', responses]);
+    expect(stderr).toContain(told);
+    expect(stderr).toContain('what it said before stays in force');
+    expect(existsSync(path.join(cli.project, 'a'))).toBe(true);
+    expect(existsSync(path.join(cli.project, 'b'))).toBe(false);
+  });
+
   it('counts in a server, unless not all of its hooks would run', async () => {
     const settings = await cli.settings(denies('one'));
     const server = cli.start(['serve', '--settings', settings, '--listen', '127.0.0.1:0']);

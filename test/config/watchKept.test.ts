@@ -121,6 +121,34 @@ describe.each([
   });
 });
 
+it('what a host says itself stays, also after a file was broken', async () => {
+  const { hooks } = guarding('one');
+  write(files.user(), { hooks });
+  const loaded = await load({ enableHooks: true, maxParallelHooks: 3 });
+  write(files.user(), '{');
+  await loaded.watch(where());
+  expect(await call()).toBe('one');
+  write(files.user(), { hooks: guarding('two').hooks });
+  expect(await call()).toBe('two');
+  write(files.user(), { hooks: guarding('three').hooks, maxHookText: 7 });
+  expect(await call()).toBe('three');
+  expect(loaded.getMaxParallelHooks()).toBe(3);
+});
+
+it('keeps what counts where settings were refused in between', async () => {
+  write(files.user(), guarding('one'));
+  const refuses: WatchOptions['toOptions'] = (settings, extensions) => {
+    if (Object.keys(settings.hooks).length === 0) throw new Error('not without hooks');
+    return { ...settings, extensions };
+  };
+  await start({}, { toOptions: refuses });
+  write(files.user(), idle);
+  expect(await call()).toBe('one');
+  write(files.user(), guarding('two', { command: 7 }));
+  expect(await call()).toBe('one');
+  expect(logger.warnings.at(-1)).toMatch(/stays in force$/u);
+});
+
 it('leaves alone guards of files that are not watched', async () => {
   write(files.user(), guarding('one'));
   const loaded = await load();
