@@ -110,7 +110,8 @@ export class Config implements HookHost {
 
   /**
    * Follows the settings files, the extensions and what the user has allowed: what has changed counts at the next event.
-   * A file that cannot be read leaves in force what it said before, with a warning; an event that runs ends with the
+   * What a file said stays in force where it cannot be read, where something wrong in it would cost a guard, and where one of
+   * user or system with guards is gone, each with a warning; an event that runs ends with the
    * hooks that it began with. Middleware stays as it is, as do options that no hook is run by.
    *
    * @returns what ends it, as `dispose` does. Rejects where the module could not be loaded

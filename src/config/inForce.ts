@@ -18,9 +18,10 @@ export function layersInForce(
   sources: readonly SettingsFile[],
   options: ConfigOptions,
 ): Map<string, Layer> {
-  const isOption = ([key, value]: [string, unknown]) =>
-    value !== undefined && Object.hasOwn(SCALAR_FIELDS, key);
-  const keys = Object.fromEntries(Object.entries(options).filter(isOption));
+  const given = Object.entries(options).filter(
+    ([key, value]) => value !== undefined && Object.hasOwn(SCALAR_FIELDS, key),
+  );
+  const keys = Object.fromEntries(given);
   const layers = sources.map((source): Layer => {
     const groups = Object.entries(options.hooks ?? {}).map(([event, each]) => [
       event,

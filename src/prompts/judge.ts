@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isDeepStrictEqual } from 'node:util';
 import { NOT_RUN, type CommandOutcome } from '../process/command/outcome.js';
-import type { AskModel, HookEventName, ModelReply } from '../protocol/types.js';
+import type { AskModel, ModelReply } from '../protocol/types.js';
 import type { HookRun } from '../run/hookRun.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { openModel } from './gemini.js';

@@ -40,6 +40,11 @@ function guarding(reason: string, more: object = {}, ofGroup: object = {}) {
   return { enableHooks: true, hooks: { BeforeTool: [{ hooks: [guard], ...ofGroup }] } };
 }
 
+/** Settings of hooks before a tool. */
+function holding(...hooks: object[]) {
+  return { enableHooks: true, hooks: { BeforeTool: [{ hooks }] } };
+}
+
 /** Settings of which nothing blocks. */
 const idle = { enableHooks: true, hooks: {} };
 
@@ -67,6 +72,12 @@ const toOptions: WatchOptions['toOptions'] = (settings, extensions) => ({
   ...settings,
   extensions,
 });
+
+/** As a server does. */
+const refusing: WatchOptions['toOptions'] = (settings, extensions) => {
+  if (Object.keys(settings.hooks).length === 0) throw new Error('not without hooks');
+  return { ...settings, extensions };
+};
 
 describe.each([
   ['as a host has passed them', {}],
@@ -137,11 +148,7 @@ it('what a host says itself stays, also after a file was broken', async () => {
 
 it('keeps what counts where settings were refused in between', async () => {
   write(files.user(), guarding('one'));
-  const refuses: WatchOptions['toOptions'] = (settings, extensions) => {
-    if (Object.keys(settings.hooks).length === 0) throw new Error('not without hooks');
-    return { ...settings, extensions };
-  };
-  await start({}, { toOptions: refuses });
+  await start({}, { toOptions: refusing });
   write(files.user(), idle);
   expect(await call()).toBe('one');
   write(files.user(), guarding('two', { command: 7 }));
@@ -234,15 +241,11 @@ describe('a guard that would be left out', () => {
   });
 
   it('is told with its place, also where one of two of the same name remains', async () => {
-    const twice = (...hooks: object[]) => ({
-      enableHooks: true,
-      hooks: { BeforeTool: [{ hooks }] },
-    });
     const [guard] = guarding('one').hooks.BeforeTool[0]?.hooks ?? [];
-    write(files.user(), twice({ ...guard }, { ...guard }));
+    write(files.user(), holding({ ...guard }, { ...guard }));
     await start();
     await call();
-    write(files.user(), twice({ ...guard, ...blocking('two') }, { ...guard, command: 7 }));
+    write(files.user(), holding({ ...guard, ...blocking('two') }, { ...guard, command: 7 }));
     expect(await call()).toContain('one');
     expect(logger.warnings).toEqual([
       expect.stringMatching(/settings\.json:1:\d+: hooks\.BeforeTool\[0\]\.hooks\[1\]\.command: /u),
@@ -265,16 +268,12 @@ describe('a guard that would be left out', () => {
   it('goes where it is taken out of a file in which nothing is wrong', async () => {
     const [group] = guarding('one').hooks.BeforeTool;
     const misspelt = { type: 'command', command: 'true', timeout: 'soon' };
-    const withHooks = (...hooks: object[]) => ({
-      enableHooks: true,
-      hooks: { BeforeTool: [{ hooks }] },
-    });
-    write(files.user(), withHooks(misspelt, ...(group?.hooks ?? [])));
+    write(files.user(), holding(misspelt, ...(group?.hooks ?? [])));
     await start();
     expect(logger.warnings).toEqual([]);
-    write(files.user(), withHooks(misspelt));
+    write(files.user(), holding(misspelt));
     expect(await call()).toBe('one');
-    write(files.user(), withHooks());
+    write(files.user(), holding());
     expect(await call()).toBe('ran');
   });
 
