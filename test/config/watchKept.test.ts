@@ -203,9 +203,8 @@ describe('a file that goes', () => {
     await call();
     write(`${files.user()}.new`, guarding('two'));
     renameSync(files.user(), `${files.user()}~`);
-    const called = call();
-    renameSync(`${files.user()}.new`, files.user());
-    await called;
+    // Timers of one process end in their order: this one is over before the watch looks again.
+    setTimeout(() => renameSync(`${files.user()}.new`, files.user()), 30);
     expect(await call()).toBe('two');
     expect(logger.warnings).toEqual([]);
   });
