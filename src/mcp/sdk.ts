@@ -20,6 +20,7 @@ interface RequestOptions {
 /** What a tool gave. */
 export interface ToolAnswer {
   readonly content?: readonly {
+    readonly type: string;
     readonly text?: string;
     readonly resource?: { readonly text?: string };
   }[];

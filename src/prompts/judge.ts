@@ -1,13 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { NOT_RUN, type CommandOutcome } from '../process/command/outcome.js';
-import type { AskModel, HookEventName, ModelReply } from '../protocol/types.js';
+import type { AskModel, ModelReply } from '../protocol/types.js';
 import type { HookRun } from '../run/hookRun.js';
 import { errorMessage } from '../util/errorMessage.js';
+import { orUndefined } from '../util/paths.js';
 import { openModel } from './gemini.js';
 import { readJudgement } from './judgement.js';
 import type { JudgeHost } from './promptModel.js';
 import { newFence, writeQuestion, type Question } from './question.js';
-import { TokenBudget } from './tokenBudget.js';
+import { MAX_REMEMBERED, reserveTokens, UseInMemory, type PromptUse } from './promptUse.js';
+import { UseInFiles } from './useInFiles.js';
 
 const DEFAULT_TOKENS = 200_000;
 const DEFAULT_SECONDS = 30;
@@ -15,24 +17,27 @@ const DEFAULT_SECONDS = 30;
 /** Of an answer, with what a model thinks before it. */
 const MAX_OUTPUT_TOKENS = 4_096;
 
-/** Answers that are remembered. */
-const MAX_REMEMBERED = 500;
-
 /** Whether a model judges now: its own call has no judge. */
 const judging = new AsyncLocalStorage<true>();
 
-/** Has a model judge events, within a budget. The same question is asked once. */
+/** Has a model judge events, within a budget. The same question is asked once in a session. */
 export class Judge {
   readonly #fence = newFence();
-  readonly #budget: TokenBudget;
+  readonly #tokens: number;
   readonly #seconds: number;
-  readonly #remembered = new Map<string, string>();
+  readonly #use: PromptUse;
   #configured: Promise<AskModel> | undefined;
 
   constructor(private readonly host: JudgeHost) {
     const { tokens = DEFAULT_TOKENS, seconds = DEFAULT_SECONDS } = host.getPromptBudget?.() ?? {};
-    this.#budget = new TokenBudget(tokens);
+    this.#tokens = tokens;
+    this.#use = host.getPromptMemory?.() === 'files' ? new UseInFiles() : new UseInMemory();
     this.#seconds = seconds;
+  }
+
+  /** Forgets what a session has used. */
+  forget(session: string): void {
+    this.#use.forget(session);
   }
 
   /** @returns what a command that says the same would have come to. Never rejects */
@@ -64,22 +69,18 @@ export class Judge {
   async #judge({ hook, event, input }: HookRun, stdin: Uint8Array, signal: AbortSignal) {
     if (judging.getStore()) throw new Error('its own call is not judged by a model');
     const question = writeQuestion(hook, event, stdin, this.#fence);
-    const known = this.#remembered.get(question.key);
-    if (known !== undefined) return known;
+    const session = input.session_id;
+    const known = this.#use.read(session).answers.get(question.key);
+    if (known !== undefined) return readJudgement(known, event);
     const ask = await this.#model();
     const asked = { ...question, ...(hook.model !== undefined && { model: hook.model }) };
-    const reply = await this.#askWithin(ask, asked, input.session_id, signal);
-    return this.#remember(question.key, reply, event);
-  }
-
-  #remember(key: string, { text }: ModelReply, event: HookEventName): string {
-    const said = readJudgement(text, event);
-    const [oldest] = this.#remembered.keys();
-    if (this.#remembered.size >= MAX_REMEMBERED && oldest !== undefined) {
-      this.#remembered.delete(oldest);
-    }
-    this.#remembered.set(key, said);
-    return said;
+    const { text } = await this.#askWithin(ask, asked, session, signal);
+    const judgement = readJudgement(text, event);
+    const { key } = question;
+    // What was answered counts, whether it can be kept or not.
+    if (text.length <= MAX_REMEMBERED)
+      orUndefined(() => this.#use.note(session, { key, said: text }));
+    return judgement;
   }
 
   async #askWithin(
@@ -88,18 +89,19 @@ export class Judge {
     session: string,
     signal: AbortSignal,
   ): Promise<ModelReply> {
-    const length = question.systemInstruction.length + question.prompt.length;
-    const reserved = this.#budget.reserve(session, length, MAX_OUTPUT_TOKENS);
+    const characters = question.systemInstruction.length + question.prompt.length;
+    const needs = { characters, answer: MAX_OUTPUT_TOKENS };
+    const reserved = reserveTokens(this.#use, session, this.#tokens, needs);
     let used = reserved;
     try {
       const asking = { ...question, maxOutputTokens: MAX_OUTPUT_TOKENS, signal };
       const reply = judging.run(true, () => ask(asking));
       const { text, tokens } = await untilAborted(reply, signal);
       if (typeof text !== 'string') throw new Error('it answered no text');
-      used = tokens ?? reserved;
+      if (tokens !== undefined && tokens >= 0) used = tokens;
       return { text };
     } finally {
-      this.#budget.settle(session, reserved, used);
+      orUndefined(() => this.#use.note(session, { tokens: used - reserved }));
     }
   }
 

@@ -50,7 +50,7 @@ describe('the answer of a tool', () => {
     ['an image', { content: [image] }],
     ['audio', { content: [{ ...image, type: 'audio' }] }],
     ['a link', { content: [{ type: 'resource_link', uri: 'a:b', name: 'a' } as never] }],
-    ['bytes', { content: [{ resource: { uri: 'a:b', blob: 'AAAA' } } as never] }],
+    ['bytes', { content: [{ type: 'resource', resource: { uri: 'a:b', blob: 'AAAA' } } as never] }],
   ])('says nothing: %s, which is an error of a guard alone', (_what, answer) => {
     expect(readToolAnswer(answer, false)).toBe('');
     expect(() => readToolAnswer(answer, true)).toThrow('let a guard that has no objection');
