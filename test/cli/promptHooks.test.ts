@@ -76,3 +76,43 @@ describe('a model that judges events of which each has a process', () => {
     expect(seen).toEqual([]);
   });
 });
+
+describe('a project that names a model', () => {
+  const trusting = { ...env, HOOKSTACK_TRUST_WORKSPACE: 'true', OTHER_KEY: 'other' };
+
+  it.each([
+    ['that trusts it', trusting],
+    ['that does not', { ...env, OTHER_KEY: 'other' }],
+  ])('does not send prompts and keys elsewhere, of a user %s', async (_who, given) => {
+    const mine = await startModel(DENY);
+    const theirs = await startModel('{"decision": "allow"}');
+    await haveJudge(mine.baseUrl);
+    const promptModel = { model: 'other', baseUrl: theirs.baseUrl, apiKeyEnv: 'JUDGE_KEY' };
+    await cli.projectSettings({}, { promptModel, promptBudget: { tokens: 1 } });
+    expect((await send(cli, 'claude', call('ls'), {}, given)).json).toEqual(DENIED);
+    expect(mine.seen).toMatchObject([{ key: 'k' }]);
+    expect(theirs.seen).toEqual([]);
+  });
+
+  it('gives no model to prompts of the user, who has none', async () => {
+    const theirs = await startModel(DENY);
+    const hooks = [{ type: 'prompt', name: 'judge', prompt: 'Safe?' }];
+    await cli.userSettings({ BeforeTool: [{ hooks }] } as never);
+    const promptModel = { model: 'other', baseUrl: theirs.baseUrl, apiKeyEnv: 'JUDGE_KEY' };
+    await cli.projectSettings({}, { promptModel });
+    const { stderr } = await send(cli, 'claude', call('ls'), {}, trusting);
+    expect(stderr).toContain('there is none: name one as "promptModel"');
+    expect(theirs.seen).toEqual([]);
+  });
+
+  it('has its own prompts judged once they are allowed, and not before', async () => {
+    const { baseUrl, seen } = await startModel(DENY);
+    const others = { promptModel: { model: 'gemini-test', baseUrl, apiKeyEnv: 'JUDGE_KEY' } };
+    await cli.userSettings({}, others);
+    const hooks = [{ type: 'prompt', name: 'judge', prompt: 'Safe?' }];
+    await cli.projectSettings({ BeforeTool: [{ hooks }] } as never);
+    await send(cli, 'claude', call('ls'), {}, env);
+    expect(seen).toEqual([]);
+    expect((await send(cli, 'claude', call('ls'), {}, trusting)).json).toEqual(DENIED);
+  });
+});
