@@ -39,6 +39,8 @@ const says = (more: object = {}, definition: object = server()) => ({
 const ofProject = (content: object) =>
   write(path.join(project(), '.llxprt/settings.json'), { enableHooks: true, ...content });
 
+const manifest = (base: string) => path.join(base, '.llxprt/extensions/e/llxprt-extension.json');
+
 const starts = () =>
   (existsSync(log()) ? readFileSync(log(), 'utf8').match(/start/gu) : null) ?? [];
 
@@ -117,8 +119,6 @@ describe('a tool of a server that a project brings', () => {
 });
 
 describe('a server in the manifest of an extension', () => {
-  const manifest = (base: string) => path.join(base, '.llxprt/extensions/e/llxprt-extension.json');
-
   it('is started for the hooks of one of the user', async () => {
     write(manifest(home()), { name: 'e', version: '1', ...says() });
     expect(await fire()).toMatchObject({ decision: 'deny', status: [] });
