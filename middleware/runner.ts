@@ -271,6 +271,7 @@ export class HookRunner {
 
   /** Ends the async hooks of a session after a short grace, and waits for that. */
   async endSession(session: AsyncSession): Promise<void> {
+    this.#options.prompts?.endSession(session.sessionId);
     await this.#async?.endSession(session);
   }
 

@@ -23,7 +23,7 @@ import { fireHook, hasGuards, mayBeRead, skipIdle } from '../hooks/fireHook.js';
 import type { HookGate, HookHost } from '../hooks/host.js';
 import { HookSystem } from '../hooks/hookSystem.js';
 import { ConsentGate } from '../trust/consentGate.js';
-import type { PromptModel } from '../prompts/promptModel.js';
+import type { PromptMemory, PromptModel } from '../prompts/promptModel.js';
 import {
   HookEventName,
   type AskModel,
@@ -327,6 +327,11 @@ export class Config implements HookHost {
   /** What those hooks may use. Default: 200,000 tokens a session, and 30 seconds each. */
   getPromptBudget(): PromptBudget | undefined {
     return this.#options.promptBudget;
+  }
+
+  /** Where it is kept what they have used. Default `process`. */
+  getPromptMemory(): PromptMemory {
+    return this.#options.promptMemory ?? 'process';
   }
 
   /** Default `stream`. */

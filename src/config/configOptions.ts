@@ -3,7 +3,12 @@ import type { MessageBus } from '../confirmation-bus/types.js';
 import { requireWholeHooks } from '../hooks/givenHooks.js';
 import { approvalSettings, type ApprovalSettings, type Approver } from '../protocol/approval.js';
 import type { Extension } from '../hooks/entry.js';
-import { promptBudget, promptModel, type PromptModel } from '../prompts/promptModel.js';
+import {
+  promptBudget,
+  promptModel,
+  type PromptMemory,
+  type PromptModel,
+} from '../prompts/promptModel.js';
 import type { AskModel, HookDefinitions, PromptBudget, WrittenHooks } from '../protocol/types.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import type { HookConsent } from '../trust/consent.js';
@@ -55,6 +60,11 @@ export interface ConfigOptions {
   readonly promptModel?: PromptModel;
   readonly promptBudget?: PromptBudget;
   /**
+   * Where it is kept what a session has used of `promptBudget`, and what models have answered: with `files` in
+   * `~/.llxprt/sessions`, for hosts with a process for each event. Default `process`.
+   */
+  readonly promptMemory?: PromptMemory;
+  /**
    * Whether processes of hooks that say `persistent` stay for the events to come. Default true; a host that fires a single
    * event says `false`, and starts them as all others.
    */
@@ -95,6 +105,7 @@ const OPTIONS: Readonly<Record<keyof Required<ConfigOptions & Settings>, true | 
   askModel: true,
   promptModel,
   promptBudget,
+  promptMemory: oneOf('process', 'files'),
   messageBus: true,
   approver: true,
   approvals: true,

@@ -19,9 +19,15 @@ interface RequestOptions {
 
 /** What a tool gave. */
 export interface ToolAnswer {
-  readonly content?: readonly { readonly type: string; readonly text?: string }[];
+  readonly content?: readonly {
+    readonly type: string;
+    readonly text?: string;
+    readonly resource?: { readonly text?: string };
+  }[];
   readonly structuredContent?: unknown;
   readonly isError?: boolean;
+  /** Of one that comes later. */
+  readonly task?: unknown;
 }
 
 export interface Client {

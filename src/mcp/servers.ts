@@ -11,6 +11,7 @@ import { isRecord } from '../util/records.js';
 import { Connection, type Way } from './connection.js';
 import { fillIn } from './placeholders.js';
 import type { ToolAnswer } from './sdk.js';
+import { readToolAnswer } from './toolAnswer.js';
 
 /** Servers that are kept at a time. */
 const MAX_SERVERS = 16;
@@ -40,9 +41,12 @@ export class Servers {
     const timer = setTimeout(() => undefined, timeoutMs);
     try {
       const read: unknown = JSON.parse(Buffer.from(stdin).toString());
-      const args = fillIn(hook.input ?? {}, read, failsClosed(hook, event));
+      const isGuard = failsClosed(hook, event);
+      const args = fillIn(hook.input ?? {}, read, isGuard);
       const answer = await this.#call(hook, args, { ...options, signal, timeoutMs });
-      return toOutcome(answer, since(startedAt));
+      const stdout = readToolAnswer(answer, isGuard);
+      const said = { stdout, inputTaken: true, bytesRead: Buffer.byteLength(stdout) };
+      return { ...NOT_RUN, ending: 'exit', exitCode: 0, ...said, durationMs: since(startedAt) };
     } catch (error) {
       const durationMs = since(startedAt);
       if (options.signal?.aborted) return { ...NOT_RUN, ending: 'aborted', durationMs };
@@ -166,21 +170,6 @@ function withVariables(
     });
   return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, fill(text)]));
 }
-
-/** What a tool says is read as what a command prints. One that says that it failed has failed. */
-function toOutcome(answer: ToolAnswer, durationMs: number): CommandOutcome {
-  const { content = [], structuredContent, isError = false } = answer;
-  const texts = content.flatMap(({ type, text }) => (type === 'text' ? (text ?? []) : []));
-  const isOnlyStructured = texts.length === 0 && structuredContent !== undefined;
-  const text = isOnlyStructured ? JSON.stringify(structuredContent) : texts.join('\n');
-  if (isError) throw new Error(`it answered with an error: ${text.slice(0, MAX_TOLD)}`);
-  const bytesRead = Buffer.byteLength(text);
-  const read = { stdout: text, inputTaken: true, bytesRead, durationMs };
-  return { ...NOT_RUN, ending: 'exit', exitCode: 0, ...read };
-}
-
-/** Characters of a server's error in a message. */
-const MAX_TOLD = 500;
 
 function since(startedAt: number): number {
   return Math.round(performance.now() - startedAt);

@@ -1,14 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { NOT_RUN, type CommandOutcome } from '../process/command/outcome.js';
 import type { AskModel, ModelReply } from '../protocol/types.js';
 import type { HookRun } from '../run/hookRun.js';
 import { errorMessage } from '../util/errorMessage.js';
+import { orUndefined } from '../util/paths.js';
 import { openModel } from './gemini.js';
 import { readJudgement } from './judgement.js';
 import type { JudgeHost, PromptModel } from './promptModel.js';
 import { newFence, writeQuestion, type Question } from './question.js';
-import { TokenBudget } from './tokenBudget.js';
+import { MAX_REMEMBERED, reserveTokens, UseInMemory, type PromptUse } from './promptUse.js';
+import { UseInFiles } from './useInFiles.js';
 
 const DEFAULT_TOKENS = 200_000;
 const DEFAULT_SECONDS = 30;
@@ -16,22 +19,23 @@ const DEFAULT_SECONDS = 30;
 /** Of an answer, with what a model thinks before it. */
 const MAX_OUTPUT_TOKENS = 4_096;
 
-/** Answers that are remembered. */
-const MAX_REMEMBERED = 500;
-
 /** Whether a model judges now: its own call has no judge. */
 const judging = new AsyncLocalStorage<true>();
 
-/** Has a model judge events, within a budget. The same question is asked once. */
+/** Has a model judge events, within a budget. The same question is asked once in a session. */
 export class Judge {
   readonly #fence = newFence();
-  readonly #budget: TokenBudget;
-  #remembered = new Map<string, string>();
+  readonly #use: PromptUse;
   #promptModel: PromptModel | undefined;
   #configured: Promise<AskModel> | undefined;
 
   constructor(private readonly host: JudgeHost) {
-    this.#budget = new TokenBudget(() => host.getPromptBudget?.()?.tokens ?? DEFAULT_TOKENS);
+    this.#use = host.getPromptMemory?.() === 'files' ? new UseInFiles() : new UseInMemory();
+  }
+
+  /** Forgets what a session has used. */
+  forget(session: string): void {
+    this.#use.forget(session);
   }
 
   /** @returns what a command that says the same would have come to. Never rejects */
@@ -63,13 +67,18 @@ export class Judge {
     if (judging.getStore()) throw new Error('its own call is not judged by a model');
     const question = writeQuestion(hook, event, stdin, this.#fence);
     this.#followSettings();
-    const remembered = this.#remembered;
-    const known = remembered.get(question.key);
-    if (known !== undefined) return known;
+    const session = input.session_id;
+    const key = this.#keyOf(question);
+    const known = this.#use.read(session).answers.get(key);
+    if (known !== undefined) return readJudgement(known, event);
     const ask = await this.#model();
     const asked = { ...question, ...(hook.model !== undefined && { model: hook.model }) };
-    const reply = await this.#askWithin(ask, asked, input.session_id, signal);
-    return remember(remembered, question.key, readJudgement(reply.text, event));
+    const { text } = await this.#askWithin(ask, asked, session, signal);
+    const judgement = readJudgement(text, event);
+    // What was answered counts, whether it can be kept or not.
+    if (text.length <= MAX_REMEMBERED)
+      orUndefined(() => this.#use.note(session, { key, said: text }));
+    return judgement;
   }
 
   async #askWithin(
@@ -78,28 +87,37 @@ export class Judge {
     session: string,
     signal: AbortSignal,
   ): Promise<ModelReply> {
-    const length = question.systemInstruction.length + question.prompt.length;
-    const reserved = this.#budget.reserve(session, length, MAX_OUTPUT_TOKENS);
+    const characters = question.systemInstruction.length + question.prompt.length;
+    const needs = { characters, answer: MAX_OUTPUT_TOKENS };
+    const { tokens: most = DEFAULT_TOKENS } = this.host.getPromptBudget?.() ?? {};
+    const reserved = reserveTokens(this.#use, session, most, needs);
     let used = reserved;
     try {
       const asking = { ...question, maxOutputTokens: MAX_OUTPUT_TOKENS, signal };
       const reply = judging.run(true, () => ask(asking));
       const { text, tokens } = await untilAborted(reply, signal);
       if (typeof text !== 'string') throw new Error('it answered no text');
-      used = tokens ?? reserved;
+      if (tokens !== undefined && tokens >= 0) used = tokens;
       return { text };
     } finally {
-      this.#budget.settle(session, reserved, used);
+      orUndefined(() => this.#use.note(session, { tokens: used - reserved }));
     }
   }
 
-  /** Settings may name another model by now, which has not judged anything. */
+  /** Settings may name another model by now. */
   #followSettings(): void {
     const promptModel = this.host.getPromptModel?.();
     if (isDeepStrictEqual(promptModel, this.#promptModel)) return;
     this.#promptModel = promptModel;
     this.#configured = undefined;
-    this.#remembered = new Map();
+  }
+
+  /** What one model has judged is no judgement of another. */
+  #keyOf({ key }: Question): string {
+    if (!this.#promptModel) return key;
+    return createHash('sha256')
+      .update(`${key}${JSON.stringify(this.#promptModel)}`)
+      .digest('hex');
   }
 
   async #model(): Promise<AskModel> {
@@ -114,13 +132,6 @@ export class Judge {
     });
     return opening;
   }
-}
-
-function remember(all: Map<string, string>, key: string, said: string): string {
-  const [oldest] = all.keys();
-  if (all.size >= MAX_REMEMBERED && oldest !== undefined) all.delete(oldest);
-  all.set(key, said);
-  return said;
 }
 
 /** A model that does not end when it is told to is left alone. */

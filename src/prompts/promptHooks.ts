@@ -14,4 +14,9 @@ export class PromptHooks {
     this.#judge ??= import('./judge.js').then((module) => new module.Judge(this.host));
     run.outcome = await (await this.#judge).ask(run, stdin, signal);
   }
+
+  /** Forgets what a session has used, as it has ended. */
+  endSession(session: string): void {
+    void this.#judge?.then((judge) => judge.forget(session));
+  }
 }

@@ -10,6 +10,9 @@ export interface PromptModel {
   readonly apiKeyEnv?: string;
 }
 
+/** Where it is kept what a session has used of its budget, and what models have answered. */
+export type PromptMemory = 'process' | 'files';
+
 /** Which model judges hooks of the type `prompt`, and how much it may. */
 export interface JudgeHost {
   /** The host's own model, where it has one by now. */
@@ -18,6 +21,8 @@ export interface JudgeHost {
   getPromptModel?(): PromptModel | undefined;
   /** Default: 200,000 tokens a session, and 30 seconds each. */
   getPromptBudget?(): PromptBudget | undefined;
+  /** Where it is kept what sessions have used of that. Default: in this process. */
+  getPromptMemory?(): PromptMemory;
 }
 
 export const promptModel = objectOf<PromptModel>(

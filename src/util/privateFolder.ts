@@ -10,6 +10,20 @@ export function ownFolder(name: string): string {
   return path.join(realPathOf(own) ?? own, name);
 }
 
+/** Within `.llxprt`: what is kept of sessions. */
+export const SESSIONS = 'sessions';
+
+/**
+ * The folder of files that are each of one session, with a digest at the begin of their names; without those of old
+ * sessions. Throws where it cannot be this user's alone.
+ */
+export function sessionFolder(): string {
+  const folder = ownFolder(SESSIONS);
+  makePrivate(folder);
+  removeOld(folder, /^[\da-f]{64}/);
+  return folder;
+}
+
 /** Bits of a mode. */
 export const MAY_BE_WRITTEN_BY_OTHERS = 0o022;
 

@@ -112,12 +112,23 @@ describe('a tool of an MCP server as a hook', () => {
 
   it.each<[string, string]>([
     ['structured', 'structured'],
+    ['resource', 'denied'],
+    ['two', 'denied'],
+    ['torn', 'denied'],
+    ['empty', ''],
+    ['image', ''],
     ['chatty', ''],
     ['silent', ''],
   ])('reads %s', async (tool, reason) => {
     const { output, warnings, results } = await fire(configOf([calling(tool)]));
     expect(results[0]?.success, warnings).toBe(true);
     expect(output?.reason ?? '').toBe(reason);
+  });
+
+  it('reads a denial of 5 MiB', async () => {
+    const { output, warnings } = await fire(configOf([calling('long', { onFailure: 'deny' })]));
+    expect(output, warnings).toMatchObject({ decision: 'deny' });
+    expect(output?.reason).toMatch(/^x{1000}/u);
   });
 
   it('speaks the words of Claude Code in a group of that dialect', async () => {
@@ -152,6 +163,11 @@ describe('a server that does not behave', () => {
     ['broken', /it wrote a message that is no JSON/u, {}],
     ['missing', /missing/u, {}],
     ['hang', /timed out after 1500 ms/u, { timeout: 1500 }],
+    ['late', /timed out after 500 ms/u, { timeout: 500 }],
+    ['closes', /timed out after 1500 ms/u, { timeout: 1500 }],
+    ['task', /it answered with a task/u, {}],
+    ['elicits', /does not support (?:form )?elicitation/u, {}],
+    ['samples', /MCP error -32601: Method not found/u, {}],
     ['scan', /path/u, {}],
     ['none', /no program "no-such-program"/u, { mcpServer: { command: 'no-such-program' } }],
     [
@@ -178,6 +194,21 @@ describe('a server that does not behave', () => {
     const guard = calling(tool, { ...settings, onFailure: 'deny' });
     expect((await fire(configOf([guard]))).output).toMatchObject({ decision: 'deny' });
   });
+
+  it.each(['empty', 'image', 'silent'])(
+    'has said nothing: %s, and a guard denies',
+    async (tool) => {
+      for (const dialect of [undefined, 'claude'] as const) {
+        const guard = calling(tool, {
+          onFailure: 'deny',
+          ...(dialect && { command: '' }),
+        } as Settings);
+        const { output } = await fire(configOf([guard], dialect));
+        expect(output).toMatchObject({ decision: 'deny' });
+        expect(output?.reason).toContain('let a guard that has no objection answer {}');
+      }
+    },
+  );
 
   it('lets a guard deny that says no JSON, or whose arguments are not there', async () => {
     const words = await fire(configOf([calling('words', { onFailure: 'deny' })]));

@@ -58,4 +58,46 @@ server.registerTool('deaf', {}, () => {
   return text('{}');
 });
 
+const DENIAL = '{"decision": "deny", "reason": "denied"}';
+const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' };
+const resource = { type: 'resource', resource: { uri: 'file:///a', text: DENIAL } };
+server.registerTool('empty', {}, () => ({ content: [] }));
+server.registerTool('image', {}, () => ({ content: [image] }));
+server.registerTool('resource', {}, () => ({ content: [image, resource] }));
+server.registerTool('two', {}, () => ({
+  content: [...text(DENIAL).content, ...text('I looked at all of it.').content],
+}));
+server.registerTool('torn', { outputSchema: z.looseObject({}) }, () => ({
+  ...text('{"decision": "allow"}'),
+  structuredContent: JSON.parse(`{"__proto__": {"decision": "allow"}, ${DENIAL.slice(1)}`),
+}));
+server.registerTool('long', {}, () =>
+  json({ reason: 'x'.repeat(5 * 1024 * 1024), decision: 'deny' }),
+);
+server.registerTool('elicits', {}, async () => {
+  await server.server.elicitInput({
+    message: 'Sure?',
+    requestedSchema: { type: 'object', properties: {} },
+  });
+  return text('{}');
+});
+server.registerTool('samples', {}, async () => {
+  const messages = [{ role: 'user', content: { type: 'text', text: 'Safe?' } }];
+  await server.server.createMessage({ messages, maxTokens: 10 });
+  return text('{}');
+});
+server.registerTool('task', {}, (extra) => {
+  const result = { task: { taskId: 't', status: 'working' } };
+  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: extra.requestId, result })}\n`);
+  return new Promise(() => {});
+});
+server.registerTool('closes', {}, () => {
+  process.stdout.end();
+  return new Promise(() => {});
+});
+server.registerTool('late', {}, async () => {
+  await new Promise((resolve) => void setTimeout(resolve, 1000));
+  return text('{}');
+});
+
 await server.connect(new StdioServerTransport());

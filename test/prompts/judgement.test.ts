@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readJudgement } from '../../src/prompts/judgement.js';
 import { newFence, writeQuestion } from '../../src/prompts/question.js';
-import { TokenBudget } from '../../src/prompts/tokenBudget.js';
 import { HookEventName, type CommandHookConfig } from '../../src/protocol/types.js';
 
 const { BeforeTool, AfterTool, AfterAgent, Notification } = HookEventName;
@@ -110,16 +109,5 @@ describe('what a model is asked', () => {
     const stdin = Buffer.from('{}');
     const other = writeQuestion(hook, Notification, stdin, fence).systemInstruction;
     expect(other).not.toMatch(/"deny"|"ask"/u);
-  });
-});
-
-describe('the tokens of a session', () => {
-  it('are counted with what is under way, and given back', () => {
-    const budget = new TokenBudget(() => 1_000);
-    expect(budget.reserve('a', 400, 500)).toBe(600);
-    expect(() => budget.reserve('a', 400, 500)).toThrow(/600 tokens, and 400 of 1000 are left/u);
-    expect(budget.reserve('b', 400, 500)).toBe(600);
-    budget.settle('a', 600, 100);
-    expect(budget.reserve('a', 400, 500)).toBe(600);
   });
 });

@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
 import { fireHook } from '../../src/hooks/fireHook.js';
@@ -10,15 +7,14 @@ import {
   type ModelQuestion,
   type WrittenHook,
 } from '../../src/protocol/types.js';
+import { startModel } from '../helpers/modelServer.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 
 const configs: Config[] = [];
-const servers: http.Server[] = [];
 const logger = new RecordingLogger();
 
 afterEach(async () => {
   for (const config of configs.splice(0)) await config.dispose();
-  for (const server of servers.splice(0)) server.closeAllConnections();
   logger.records.length = 0;
 });
 
@@ -132,6 +128,24 @@ describe('a hook that a model judges', () => {
     expect(warnings.join()).toContain('1000 of 10000 are left');
   });
 
+  it('counts and remembers for each session alone', async () => {
+    const model = answering({ decision: 'allow' }, 9_000);
+    const config = configOf([judge], { ...model, promptBudget: { tokens: 10_000 } });
+    const of = (sessionId: string) =>
+      fireHook(
+        config,
+        HookEventName.BeforeTool,
+        { toolName: 'run_shell_command', toolInput: { command: 'a' } },
+        { session: { sessionId } },
+      );
+    for (const session of ['s1', 's2', 's1', 's2']) await of(session);
+    expect(model.seen).toHaveLength(2);
+    await config.getHookSystem()?.endSession({ sessionId: 's1' });
+    await of('s1');
+    expect(model.seen).toHaveLength(3);
+    expect(logger.warnings).toEqual([]);
+  });
+
   it('does not judge the call of the model that judges', async () => {
     const asked: string[] = [];
     const askModel: AskModel = async () => {
@@ -165,27 +179,6 @@ describe('a hook that a model judges', () => {
     expect(model.seen[0]?.prompt).toContain('"tool_name":"Bash"');
   });
 });
-
-async function startModel(text: string) {
-  const seen: { url: string; key: unknown; body: string }[] = [];
-  const server = http.createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
-    request.on('end', () => {
-      seen.push({ url: request.url ?? '', key: request.headers['x-goog-api-key'], body });
-      const content = { role: 'model', parts: [{ text }] };
-      const usageMetadata = { totalTokenCount: 12 };
-      const answer = { candidates: [{ content, finishReason: 'STOP' }], usageMetadata };
-      response.setHeader('content-type', 'text/event-stream');
-      response.end(`data: ${JSON.stringify(answer)}\n\n`);
-    });
-  });
-  servers.push(server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return { baseUrl: `http://127.0.0.1:${port}`, seen };
-}
 
 describe('the model that settings name', () => {
   it('is asked in place of that of the host, with its own key', async () => {

@@ -173,6 +173,7 @@ async function openHooks(
       withMiddleware: true,
       // Its agent reads the file once this process has ended.
       longHookTexts: 'stay',
+      promptMemory: 'files',
       logger,
       tellsForeign: isStart(received),
       asyncHooks,
@@ -228,14 +229,16 @@ async function decide(
   const verdict = await notLongAfter(deadline, GRACE_MS, deciding);
   if (deadline.aborted) throw new Error('they took too long');
   givenUp.throwIfAborted();
-  if (received.event === HookEventName.SessionEnd) await forgetLongTexts(received);
+  if (received.event === HookEventName.SessionEnd) await forgetSession(received);
   return verdict;
 }
 
-async function forgetLongTexts({ identity: { sessionId } }: Received): Promise<void> {
+async function forgetSession({ identity: { sessionId } }: Received): Promise<void> {
   if (sessionId === undefined) return;
   const { removeLongTexts } = await import('../../run/longTexts.js');
   removeLongTexts(sessionId);
+  const { UseInFiles } = await import('../../prompts/useInFiles.js');
+  new UseInFiles().forget(sessionId);
 }
 
 /** What becomes of the call, another process is told. */

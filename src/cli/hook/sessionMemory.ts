@@ -11,7 +11,7 @@ import { errorMessage } from '../../util/errorMessage.js';
 import { readGuardedFile } from '../../util/guardedFile.js';
 import { findHome } from '../../util/homeDirectory.js';
 import { writeAtomically } from '../../util/writeAtomically.js';
-import { makePrivate, ownFolder, removeOld } from '../shared/privateFolder.js';
+import { sessionFolder, SESSIONS } from '../shared/privateFolder.js';
 import { HostLogger } from './tellPerson.js';
 
 const { BeforeTool, BeforeToolSelection, BeforeAgent, AfterAgent, SessionStart, SessionEnd } =
@@ -114,9 +114,6 @@ function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }
 
-/** Within `.llxprt` of the home directory. */
-const FOLDER = 'sessions';
-
 /** Remembers that a session is to end, or what a sub-agent may not do, as its agent cannot be told what hooks decided. */
 export async function keepStop(
   { dialect, event, identity }: Received,
@@ -139,7 +136,7 @@ function fileOf(dialect: string, sessionId?: string, helper?: string): string | 
   const whose = [dialect, sessionId, ...(helper === undefined ? [] : [helper])].join('\n');
   const name = createHash('sha256').update(whose).digest('hex');
   const home = findHome();
-  return home && path.join(home, '.llxprt', FOLDER, name);
+  return home && path.join(home, '.llxprt', SESSIONS, name);
 }
 
 /** What cannot be read may be a stop. */
@@ -161,10 +158,7 @@ async function keep(file: string, before: Memory, after: Memory): Promise<void> 
   if (text === JSON.stringify(before)) return;
   try {
     if (text === '{}') return rmSync(file, { force: true });
-    const folder = ownFolder(FOLDER);
-    makePrivate(folder);
-    removeOld(folder, /^[\da-f]{64}/);
-    await writeAtomically(path.join(folder, path.basename(file)), text, 0o600);
+    await writeAtomically(path.join(sessionFolder(), path.basename(file)), text, 0o600);
   } catch (error) {
     const logger = new HostLogger('llxprt:core:hooks');
     logger.warn(`what hooks decided counts for this event alone: ${errorMessage(error)}`);

@@ -3,4 +3,6 @@ export {
   MAY_BE_WRITTEN_BY_OTHERS,
   ownFolder,
   removeOld,
+  sessionFolder,
+  SESSIONS,
 } from '../../util/privateFolder.js';

@@ -74,6 +74,8 @@ interface WorkspaceNeeds {
   ) => Promise<FilesOfProject>;
   /** What becomes of long texts of hooks. Default: they are cut. */
   readonly longHookTexts?: ConfigOptions['longHookTexts'];
+  /** Where it is kept what hooks that are prompts have used. Default: in this process. */
+  readonly promptMemory?: ConfigOptions['promptMemory'];
   /** Start persistent hooks for each event. Default: where no more than one comes. */
   readonly startsEachHook?: boolean;
   /** Import the middleware of extensions. Default false. */
@@ -148,6 +150,7 @@ export async function openWorkspace(
       // No next event, so nothing to keep ready.
       ...(firesOnce && { hooksRunner: { warmShells: 0, spawner: false } }),
       longHookTexts: needs.longHookTexts,
+      promptMemory: needs.promptMemory,
       keepHooks: !startsEachHook,
       asyncHooks: needs.asyncHooks ?? (firesOnce ? 'wait' : 'start'),
       debugLogger: needs.logger ?? new CliLogger('llxprt:core:hooks'),
