@@ -1,15 +1,15 @@
-import type { HookInput } from '../protocol/types.js';
+import type { CallSession } from '../protocol/hookInput.js';
 
 /** Whose async hooks they are. */
 export interface AsyncSession {
   readonly sessionId: string;
-  /** Which of several agents, or who asks a server, and for which of them. */
+  /** Which of several agents: who asks a server, the kind, and which of that kind, as far as there are these. */
   readonly agent?: string | undefined;
 }
 
-/** Whose event it is. */
-export function sessionOf({ session_id: sessionId, agent }: HookInput): AsyncSession {
-  return { sessionId, agent };
+/** Whose event it is. Sub-agents of one kind are several. */
+export function sessionOf(sessionId: string, { agent, agentId }: CallSession = {}): AsyncSession {
+  return { sessionId, agent: [agent, agentId].filter(Boolean).join('/') || undefined };
 }
 
 /** Whether something is of a session as a whole, or of one of its agents. */
