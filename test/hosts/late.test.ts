@@ -11,7 +11,6 @@ import { hooksMiddleware } from 'hookstack/langchain';
 import { withHooks } from 'hookstack/openai';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { MockLlm } from './adkHarness.js';
 import { toGenerated } from './aiHarness.js';
 import { mockModel } from './openaiHarness.js';
@@ -19,7 +18,8 @@ import { mockModel } from './openaiHarness.js';
 type Hooks = NonNullable<ConfigOptions['hooks']>;
 
 function makeConfig(hooks: Hooks): Config {
-  return new Config({ enableHooks: true, hooks, debugLogger: new RecordingLogger() });
+  // A logger that writes all would have each call of a model looked at.
+  return new Config({ enableHooks: true, hooks });
 }
 
 function command(line: string, settings: object) {
