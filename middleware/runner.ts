@@ -16,7 +16,7 @@ import { loadedRules, loadRules } from '../src/rules/load.js';
 import { McpHooks } from '../src/mcp/mcpHooks.js';
 import { PersistentHooks } from '../src/process/persistent/persistentHooks.js';
 import { prepareInput, type PreparedInput, type SessionFields } from '../src/run/preparedInput.js';
-import { sessionOf, type AsyncSession } from '../src/run/asyncSession.js';
+import type { AsyncSession } from '../src/run/asyncSession.js';
 import { NOTHING_LATE, type LateAnswer, type LookedForLate } from '../src/protocol/lateAnswer.js';
 import { StartAhead } from '../src/run/startAhead.js';
 import { DebugLogger } from '../src/util/debugLogger.js';
@@ -233,7 +233,7 @@ export class HookRunner {
       return (await runSideBySide(meant, event, prepared, options)).map(module.asLate);
     }
     this.#async ??= new module.AsyncHooks(options.maxAsyncHooks, options.onAsyncEnd);
-    const owner = sessionOf(prepared.input.session_id, session);
+    const owner = { ...session, sessionId: prepared.input.session_id };
     for (const hook of meant) this.#async.start(hook, event, prepared, options, owner);
     return undefined;
   }

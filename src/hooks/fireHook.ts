@@ -35,7 +35,6 @@ import {
 import { failsClosed } from '../protocol/events.js';
 import { reportUnreportedFailure } from '../run/hookFailure.js';
 import { makeCall } from '../rules/call.js';
-import { sessionOf } from '../run/asyncSession.js';
 import { buildStack, type Registration, type Stack } from '../stack.js';
 import { DebugLogger } from '../util/debugLogger.js';
 import { notify } from '../util/notify.js';
@@ -171,7 +170,8 @@ export function fireHook<E extends HookEventName>(
 
 /** Where a session ends, its async hooks do; nobody reads what they would say. */
 function endAsyncHooks({ host, stages }: HookEngine, session: CallSession | undefined): void {
-  void stages.hooks.endSession?.(sessionOf(session?.sessionId ?? sessionIdOf(host), session));
+  const sessionId = session?.sessionId ?? sessionIdOf(host);
+  void stages.hooks.endSession?.({ ...session, sessionId });
 }
 
 /** What comes of an event that cannot even be planned. */

@@ -13,7 +13,7 @@ import { HookEventHandler } from './hookEventHandler.js';
 import { HookRegistry } from './hookRegistry.js';
 import type { HookHost } from './host.js';
 import type { CallSession } from '../protocol/types.js';
-import { sessionOf, type AsyncSession } from '../run/asyncSession.js';
+import type { AsyncSession } from '../run/asyncSession.js';
 import type { LateAnswer, LookedForLate } from '../protocol/lateAnswer.js';
 
 export { HookSystemNotInitializedError } from './errors.js';
@@ -212,7 +212,7 @@ export class HookSystem {
   }
 
   #sessionOf(session?: CallSession): AsyncSession {
-    return sessionOf(session?.sessionId ?? sessionIdOf(this.host), session);
+    return { ...session, sessionId: session?.sessionId ?? sessionIdOf(this.host) };
   }
 
   /**
