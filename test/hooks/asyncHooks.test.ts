@@ -237,7 +237,7 @@ describe('the end of a session', () => {
     const { config } = setUp(hooks, { messageBus });
     await runTool(config);
     await vi.waitFor(() => expect(isAlive()).toBe(true));
-    await messageBus.publish({
+    messageBus.publish({
       type: MessageBusType.HOOK_EXECUTION_REQUEST,
       eventName: SessionEnd,
       input: { reason: 'exit' },
@@ -278,17 +278,18 @@ describe('asyncRewake', () => {
 const parse = (event: HookEventName, settings: object) =>
   parseHookDefinitions({ [event]: [{ hooks: [hook('x', settings)] }] });
 
+const decide = (config: Config, name: string, fields: object) => {
+  const received = receive('claude', { hook_event_name: name, session_id: 'theirs', ...fields });
+  if (!received) throw new Error('no event of ours');
+  return decideReceived(config, received, { session: received.identity });
+};
+const identity = ({ agent_id: agentId = '', agent_type: agent = '' }) => ({
+  sessionId: 'theirs',
+  agentId,
+  agent,
+});
+
 describe('behind events of another agent', () => {
-  const decide = (config: Config, name: string, fields: object) => {
-    const received = receive('claude', { hook_event_name: name, session_id: 'theirs', ...fields });
-    if (!received) throw new Error('no event of ours');
-    return decideReceived(config, received, { session: received.identity });
-  };
-  const identity = ({ agent_id: agentId = '', agent_type: agent = '' }) => ({
-    sessionId: 'theirs',
-    agentId,
-    agent,
-  });
   const ran = { tool_name: 'Bash', tool_input: {}, tool_response: 'x' };
 
   it('is read where the agent reads context, once', async () => {

@@ -51,9 +51,9 @@ function calling(...names: readonly string[]) {
   };
 }
 
-describe('what an async hook says late is read by the next model call, once', () => {
-  const isRead = (requests: readonly string[]) => requests.map((each) => each.includes('LATE'));
+const isRead = (requests: readonly string[]) => requests.map((each) => each.includes('LATE'));
 
+describe('what an async hook says late is read by the next model call, once', () => {
   it('in the AI SDK', async () => {
     const config = makeConfig(SAYS_LATE);
     const hooks = aiHooks(config);
