@@ -9,7 +9,7 @@ import {
 } from '../src/protocol/types.js';
 import type { PreparedInput } from '../src/run/preparedInput.js';
 import type { LateAnswer } from '../src/protocol/lateAnswer.js';
-import { isOfSession, sessionOf, type AsyncSession } from '../src/run/asyncSession.js';
+import { isOfSession, type AsyncSession } from '../src/run/asyncSession.js';
 import { aggregateResults } from './aggregator.js';
 import { runHook, type RunOptions } from './runHook.js';
 
@@ -62,6 +62,7 @@ export class AsyncHooks {
     event: HookEventName,
     prepared: PreparedInput,
     options: RunOptions,
+    session: AsyncSession,
   ): void {
     const { stdin } = prepared;
     const controller = new AbortController();
@@ -71,7 +72,7 @@ export class AsyncHooks {
       event,
       prepared,
       options: { ...options, signal: controller.signal },
-      session: sessionOf(prepared.input),
+      session,
       bytes: stdin instanceof Error ? 0 : stdin.byteLength,
       controller,
       isEnding: false,
@@ -101,6 +102,11 @@ export class AsyncHooks {
   /** Whether hooks have said something that nobody has taken. */
   has(session: AsyncSession): boolean {
     return this.#late.has(session);
+  }
+
+  /** Whether some run, or wait for their turn. */
+  areRunning(session: AsyncSession): boolean {
+    return this.#all().some((run) => isOfSession(run.session, session));
   }
 
   /** What the hooks of a session have said since it was asked last. */

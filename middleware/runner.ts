@@ -17,7 +17,7 @@ import { McpHooks } from '../src/mcp/mcpHooks.js';
 import { PersistentHooks } from '../src/process/persistent/persistentHooks.js';
 import { prepareInput, type PreparedInput, type SessionFields } from '../src/run/preparedInput.js';
 import type { AsyncSession } from '../src/run/asyncSession.js';
-import type { LateAnswer } from '../src/protocol/lateAnswer.js';
+import { NOTHING_LATE, type LateAnswer, type LookedForLate } from '../src/protocol/lateAnswer.js';
 import { StartAhead } from '../src/run/startAhead.js';
 import { DebugLogger } from '../src/util/debugLogger.js';
 import { createSpecificHookOutput } from './aggregator.js';
@@ -235,7 +235,8 @@ export class HookRunner {
       return (await runSideBySide(meant, event, prepared, options)).map(module.asLate);
     }
     this.#async ??= new module.AsyncHooks(this.#options, options.onAsyncEnd);
-    for (const hook of meant) this.#async.start(hook, event, prepared, options);
+    const owner = { ...session, sessionId: prepared.input.session_id };
+    for (const hook of meant) this.#async.start(hook, event, prepared, options, owner);
     return undefined;
   }
 
@@ -244,10 +245,12 @@ export class HookRunner {
     await this.#async?.untilEnded();
   }
 
-  /** Whether there is something to take, and whether it sends an agent back to work that has finished. */
-  lookForLate(session: AsyncSession): { readonly isThere: boolean; readonly wakes: boolean } {
-    const wakes = this.#async?.wakes(session) ?? false;
-    return { isThere: this.#async?.has(session) ?? false, wakes };
+  /** See `LookedForLate`. */
+  lookForLate(session: AsyncSession): LookedForLate {
+    const hooks = this.#async;
+    if (!hooks) return NOTHING_LATE;
+    const [isThere, wakes] = [hooks.has(session), hooks.wakes(session)];
+    return { isThere, wakes, mayCome: hooks.areRunning(session) };
   }
 
   /** What async hooks of a session have said since it was asked last. Synchronous. */

@@ -117,4 +117,4 @@ export type {
 } from './trace/span.js';
 export { traceToFile, type TraceFile, type TraceFileOptions } from './trace/traceFile.js';
 export { ToolErrorType, type Tool, type ToolContext, type ToolResult } from './tools/tools.js';
-export type { LateAnswer } from './protocol/lateAnswer.js';
+export type { LateAnswer, LookedForLate } from './protocol/lateAnswer.js';

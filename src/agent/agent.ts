@@ -136,6 +136,8 @@ class AgentRun {
   /** What hooks in a sub-agent have stopped, this agent does not go on with. */
   #stoppedBelow: Decision | null = null;
   readonly #identity: Identity | undefined;
+  /** When async hooks of sub-agents that have ended are gone, too. */
+  readonly #endings: Promise<void>[] = [];
 
   /** @param identity of a sub-agent */
   constructor(options: AgentOptions, identity?: Identity) {
@@ -198,7 +200,7 @@ class AgentRun {
       throw new AgentError(message, this.#result(), { cause: error });
     } finally {
       await this.#hooks.fire(HookEventName.SessionEnd, { reason: SessionEndReason.Exit });
-      await this.#hooks.end();
+      await Promise.all([this.#hooks.end(), ...this.#endings]);
       this.#transcript?.close();
     }
     return this.#result();
@@ -401,6 +403,7 @@ class AgentRun {
     try {
       return await subagent.#answerCall();
     } finally {
+      this.#endings.push(subagent.#hooks.end());
       if (!subagent.#isRefused) this.#stoppedBelow ??= subagent.#stopped;
       for (const key of USAGE) this.#usage[key] += subagent.#usage[key];
     }

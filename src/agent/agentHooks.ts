@@ -1,11 +1,8 @@
 import type { Config } from '../config/config.js';
 import type { HookObserver } from '../context.js';
-import { readVerdict, type EventVerdict } from '../core/eventVerdict.js';
+import { decideEvent, untilWoken } from '../core/decideEvent.js';
+import type { EventVerdict } from '../core/eventVerdict.js';
 import type { ApprovalObserver } from '../protocol/approval.js';
-import { isAsking, refusalOf } from '../approvals/question.js';
-import type { ProcessedHookResult } from '../protocol/hookOutput.js';
-import { events } from '../protocol/events.js';
-import { fireHook } from '../hooks/fireHook.js';
 import { hookIdentity } from '../protocol/identity.js';
 import {
   HookEventName,
@@ -15,7 +12,6 @@ import {
 } from '../protocol/types.js';
 import { isRecord } from '../util/records.js';
 import { describeHook, type AgentEvent, type HookRecord } from './agentEvents.js';
-import { notesOf } from '../protocol/llmContent.js';
 
 export class AgentHooks {
   readonly records: HookRecord[] = [];
@@ -47,55 +43,23 @@ export class AgentHooks {
   };
 
   /** @throws the reason of `signal`, when that aborted meanwhile */
-  async fire<E extends HookEventName>(
+  fire<E extends HookEventName>(
     event: E,
     payload: HookPayload<E>,
     signal?: AbortSignal,
   ): Promise<EventVerdict> {
-    const { observe: onHooks, session } = this;
-    const fired = await fireHook(this.config, event, payload, { signal, onHooks, session });
-    signal?.throwIfAborted();
-    const verdict = readVerdict(event, fired);
-    const reason = fired && (await this.#ask(event, payload, fired, signal));
-    if (reason === undefined) return verdict;
-    const hooks = fired?.aggregated.decidedBy;
-    return { ...verdict, objection: { event, reason, ...(hooks && { hooks }) } };
+    const { observe: onHooks, observeApproval: onApproval, session } = this;
+    return decideEvent(this.config, event, payload, { signal, onHooks, onApproval, session });
   }
 
-  /**
-   * Waits for async hooks that may send an agent back to work that has finished.
-   *
-   * @returns what the model is to read then
-   * @throws the reason of `signal`, when that aborted meanwhile
-   */
-  async untilWoken(signal?: AbortSignal): Promise<readonly string[]> {
-    const woken = (await this.config.getHookSystem()?.untilWoken(signal, this.session)) ?? [];
-    signal?.throwIfAborted();
-    return woken.flatMap(notesOf);
+  /** @throws the reason of `signal`, when that aborted meanwhile */
+  untilWoken(signal?: AbortSignal): Promise<readonly string[]> {
+    return untilWoken(this.config, { signal, session: this.session });
   }
 
   /** Waits until no async hook is left, once the session has ended. */
   async end(): Promise<void> {
     await this.config.getHookSystem()?.endSession(this.session);
-  }
-
-  /** @returns why not, where a person was to be asked before the agent begins, and did not allow it */
-  async #ask<E extends HookEventName>(
-    event: E,
-    payload: HookPayload<E>,
-    { aggregated }: ProcessedHookResult,
-    signal: AbortSignal | undefined,
-  ): Promise<string | undefined> {
-    if (!events[event].canAsk || !isAsking(aggregated)) return undefined;
-    const input = { ...payload };
-    const subject = { input, originalInput: input };
-    const answer = await this.config.askPerson(event, aggregated, subject, {
-      signal,
-      onApproval: this.observeApproval,
-      session: this.session,
-    });
-    signal?.throwIfAborted();
-    return answer.decision === 'allow' ? undefined : refusalOf(answer);
   }
 }
 

@@ -3,6 +3,7 @@ import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import { fireHook } from '../hooks/fireHook.js';
 import { events } from '../protocol/events.js';
+import { notesOf } from '../protocol/llmContent.js';
 import type { HookEventName, HookPayload } from '../protocol/types.js';
 import { readVerdict, type EventVerdict } from './eventVerdict.js';
 
@@ -30,4 +31,19 @@ export async function decideEvent<E extends HookEventName>(
   if (answer.decision === 'allow') return verdict;
   const { decidedBy: hooks } = fired.aggregated;
   return { ...verdict, objection: { event, reason: refusalOf(answer), ...(hooks && { hooks }) } };
+}
+
+/**
+ * Waits for async hooks that may send an agent back to work that has finished.
+ *
+ * @returns what its model is to read then; nothing where it may end
+ * @throws the reason of `options.signal`
+ */
+export async function untilWoken(
+  config: Config,
+  { signal, session }: CallOptions,
+): Promise<readonly string[]> {
+  const woken = (await config.getHookSystem()?.untilWoken(signal, session)) ?? [];
+  signal?.throwIfAborted();
+  return woken.flatMap(notesOf);
 }

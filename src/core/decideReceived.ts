@@ -3,31 +3,52 @@ import { isAsking, refusalOf } from '../approvals/question.js';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import type { Received, ReplyVerdict } from '../protocol/received.js';
-import { withLate } from './lateVerdict.js';
+import { maySendBack, withLate } from './lateVerdict.js';
 import { ambiguityOf, verdictOf } from './verdict.js';
 import { fireHook } from '../hooks/fireHook.js';
+import type { HookSystem } from '../hooks/hookSystem.js';
 import { events, type EventDefinition } from '../protocol/events.js';
 import type { ProcessedHookResult } from '../protocol/hookOutput.js';
 import { distrustOf } from '../protocol/identity.js';
-import { HookEventName, type HookPayload } from '../protocol/types.js';
+import { HookEventName, type CallSession, type HookPayload } from '../protocol/types.js';
 
 /**
  * Fires an event that another agent sent, and says what its answer has to carry. Never rejects.
  *
  * @param options.session for whom it is: `identity` of what was received
+ * @param isWaiting whether an agent that has finished waits for async hooks that may send it back to work
  */
 export async function decideReceived(
   config: Config,
   received: Received,
   options: CallOptions,
+  isWaiting = false,
 ): Promise<ReplyVerdict> {
-  const verdict = await decideCalls(received, (call) => decideCall(config, call, options));
+  const decided = await decideCalls(received, (call) => decideCall(config, call, options));
   const system = config.getHookSystem();
-  const late = system?.lookForLate(options.session);
-  if (!system || !late?.isThere || options.signal?.aborted) return verdict;
+  if (!system) return decided;
+  const { session, signal } = options;
+  if (isWaiting && maySendBack(received, decided)) {
+    system.giveBackLate(await system.untilWoken(signal, session), session);
+  }
+  const verdict = signal?.aborted ? decided : withLateOf(system, received, decided, session);
+  const isOver = received.event === HookEventName.SubagentStop && verdict.kind !== 'block';
+  // Nobody reads what is said in it after that.
+  if (isOver && session?.agentId !== undefined) void system.endSession(session);
+  return verdict;
+}
+
+function withLateOf(
+  system: HookSystem,
+  received: Received,
+  verdict: ReplyVerdict,
+  session: CallSession | undefined,
+): ReplyVerdict {
+  const { isThere, wakes } = system.lookForLate(session);
+  if (!isThere) return verdict;
   return withLate(received, verdict, {
-    wakes: () => late.wakes,
-    take: () => system.takeLate(options.session),
+    wakes: () => wakes,
+    take: () => system.takeLate(session),
   });
 }
 

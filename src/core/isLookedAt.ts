@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import { attempt } from '../hooks/envelopes.js';
 import { engineOf, findPlan, type HookEngine } from '../hooks/fireHook.js';
-import { HookEventName } from '../protocol/types.js';
+import { HookEventName, type CallSession } from '../protocol/types.js';
 import { isTraced } from '../trace/span.js';
 
 /** What a call is to hooks. */
@@ -39,12 +39,15 @@ export function isResultLookedAt(config: Config, call: SeenCall): boolean {
 /**
  * Whether a hook, a middleware, a trace or a log may want to see a call of the model, as far as is known now. If not, a
  * host may ask the model as it would without hooks: what it gives and how it fails is then what it was. Synchronous.
+ *
+ * @param session of the call, whose async hooks may have said something for the model
  */
-export function isModelLookedAt(config: Config): boolean {
+export function isModelLookedAt(config: Config, session: CallSession | undefined): boolean {
   return attempt(() => {
     if (hasMiddleware(config, 'model') || isTraced('model') || isTraced('event')) return true;
     const engine = engineOf(config.getHookSystem());
     if (!engine) return false;
+    if (config.getHookSystem()?.lookForLate(session).isThere) return true;
     return (
       engine.logger.isDebugOn || AROUND_MODEL.some((event) => findPlan(engine, event) !== null)
     );

@@ -1,3 +1,4 @@
+import { dialects, sentEvent } from '../dialects/dialects.js';
 import { carriesContext } from '../dialects/reverse.js';
 import type { LateAnswer } from '../protocol/lateAnswer.js';
 import { textsOf } from '../protocol/llmContent.js';
@@ -22,14 +23,25 @@ export function withLate(
   late: LateSource,
 ): ReplyVerdict {
   if (verdict.kind === 'stop') return verdict;
-  const { event, payload } = received;
-  const isSent = 'stopHookActive' in payload && payload.stopHookActive;
-  const mayWake = event === HookEventName.AfterAgent && verdict.kind === 'none' && !isSent;
-  if (mayWake && late.wakes()) {
+  if (maySendBack(received, verdict) && late.wakes()) {
     return { ...verdict, kind: 'block', reason: late.take().flatMap(textsOf).join('\n\n') };
   }
   const texts = carriesContext(received) ? late.take().flatMap(textsOf) : [];
   return texts.length > 0
     ? { ...verdict, context: [...texts, ...(verdict.context ?? [])] }
     : verdict;
+}
+
+/** Whether an agent that has finished can be sent back to work, and was not yet. */
+export function maySendBack(received: Received, { kind }: ReplyVerdict): boolean {
+  const { payload } = received;
+  const isSent = 'stopHookActive' in payload && payload.stopHookActive;
+  return (kind === 'none' || kind === 'allow') && !isSent && canSendBack(received);
+}
+
+/** Whether it is the end of an agent, or of a sub-agent that can be told from its parent, which a block prevents. */
+export function canSendBack({ dialect, theirEvent, event, identity }: Received): boolean {
+  const isOfHelper = event === HookEventName.SubagentStop && identity.agentId !== undefined;
+  if (event !== HookEventName.AfterAgent && !isOfHelper) return false;
+  return sentEvent(dialects[dialect], theirEvent)?.answer?.words?.block !== undefined;
 }

@@ -158,11 +158,10 @@ export function fireHook<E extends HookEventName>(
   try {
     const engine = engineOf(host.getHookSystem());
     if (!engine) return undefined;
-    if (event === SessionEnd) endAsyncHooks(engine, options.session);
     const plan = findPlan(engine, event, payload, options.session?.cwd);
     if (plan !== null)
       return fireAndNotify(engine, createHookContext(event, payload, options, plan), options);
-    skip(engine, event);
+    skip(engine, event, options.session);
     return undefined;
   } catch (error) {
     return Promise.resolve(processCommonHookOutputFields(failBeforeStack(host, event, error)));
@@ -170,9 +169,9 @@ export function fireHook<E extends HookEventName>(
 }
 
 /** Where a session ends, its async hooks do; nobody reads what they would say. */
-export function endAsyncHooks({ host, stages }: HookEngine, session: CallSession = {}): void {
-  const { sessionId = sessionIdOf(host), agent } = session;
-  void stages.hooks.endSession?.({ sessionId, agent });
+function endAsyncHooks({ host, stages }: HookEngine, session: CallSession | undefined): void {
+  const sessionId = session?.sessionId ?? sessionIdOf(host);
+  void stages.hooks.endSession?.({ ...session, sessionId });
 }
 
 /** What comes of an event that cannot even be planned. */
@@ -239,7 +238,12 @@ function planAsKnown<E extends HookEventName>(
 }
 
 /** Leaves out an event for which there is nothing to do, which is in the log. */
-export function skip(engine: HookEngine, event: HookEventName): AggregatedHookResult {
+export function skip(
+  engine: HookEngine,
+  event: HookEventName,
+  session: CallSession | undefined,
+): AggregatedHookResult {
+  if (event === SessionEnd) endAsyncHooks(engine, session);
   const nothing = makeEmptySuccessResult();
   record(engine, event, nothing);
   return nothing;
@@ -272,11 +276,11 @@ export function skipIdle<E extends HookEventName>(
   host: FiringHost,
   event: E,
   payload?: HookPayload<E>,
-  cwd?: string,
+  session?: CallSession,
 ): boolean {
-  if (hasHooks(host, event, payload, cwd)) return false;
+  if (hasHooks(host, event, payload, session?.cwd)) return false;
   const engine = engineOf(host.getHookSystem());
-  if (engine) skip(engine, event);
+  if (engine) skip(engine, event, session);
   return true;
 }
 
@@ -316,11 +320,12 @@ export async function processEvent<E extends HookEventName>(
 ): Promise<AggregatedHookResult> {
   let stage: PipelineStage | undefined = 'initialization';
   try {
+    if (ctx.event === SessionEnd) endAsyncHooks(engine, ctx.session);
     if (!engine.registry.known.isSettled) {
       await engine.initialize();
       stage = undefined;
       const plan = planAsKnown(engine, ctx.event, ctx.payload, ctx.session?.cwd);
-      if (plan === null) return skip(engine, ctx.event);
+      if (plan === null) return skip(engine, ctx.event, ctx.session);
       if (plan) ctx.plan = plan;
     }
     stage = undefined;

@@ -17,7 +17,7 @@ import {
 import { DebugLogger } from '../util/debugLogger.js';
 import { attempt } from './envelopes.js';
 import type { HookPipelineError } from './errors.js';
-import { endAsyncHooks, findPlan, HookEngine, processEvent, setEngine, skip } from './fireHook.js';
+import { findPlan, HookEngine, processEvent, setEngine, skip } from './fireHook.js';
 import type { HookHost } from './host.js';
 import type { HookRegistry } from './hookRegistry.js';
 import { MediatedHooks } from './mediatedHooks.js';
@@ -63,10 +63,9 @@ export class HookEventHandler {
     signal?: AbortSignal,
     session?: CallSession,
   ): Promise<AggregatedHookResult> {
-    if (event === HookEventName.SessionEnd) endAsyncHooks(this.#engine);
     // What cannot be known is left to the stack, which says what is wrong.
     const plan = attempt(() => findPlan(this.#engine, event, payload, session?.cwd), undefined);
-    if (plan === null) return skip(this.#engine, event);
+    if (plan === null) return skip(this.#engine, event, session);
     return processEvent(this.#engine, createHookContext(event, payload, { signal, session }, plan));
   }
 

@@ -14,7 +14,7 @@ import { HookRegistry } from './hookRegistry.js';
 import type { HookHost } from './host.js';
 import type { CallSession } from '../protocol/types.js';
 import type { AsyncSession } from '../run/asyncSession.js';
-import type { LateAnswer } from '../protocol/lateAnswer.js';
+import type { LateAnswer, LookedForLate } from '../protocol/lateAnswer.js';
 
 export { HookSystemNotInitializedError } from './errors.js';
 
@@ -165,8 +165,8 @@ export class HookSystem {
     return this.#hooks.untilAsyncEnded();
   }
 
-  /** Whether `takeLate` has something to give, and whether it sends an agent back to work that has finished. */
-  lookForLate(session?: CallSession): { readonly isThere: boolean; readonly wakes: boolean } {
+  /** Whether `takeLate` has something to give, whether that sends an agent back to work, and whether more may come. */
+  lookForLate(session?: CallSession): LookedForLate {
     return this.#hooks.lookForLate(this.#sessionOf(session));
   }
 
@@ -205,8 +205,8 @@ export class HookSystem {
     return this.#hooks.endSession(this.#sessionOf(session));
   }
 
-  #sessionOf({ sessionId = sessionIdOf(this.host), agent }: CallSession = {}): AsyncSession {
-    return { sessionId, agent };
+  #sessionOf(session?: CallSession): AsyncSession {
+    return { ...session, sessionId: session?.sessionId ?? sessionIdOf(this.host) };
   }
 
   /**

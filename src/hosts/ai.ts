@@ -185,22 +185,26 @@ interface Asked {
   readonly given: CallParams['prompt'];
   /** Why it is not made: the tools whose results are sent here have stopped the agent. */
   readonly reason: string | undefined;
+  readonly options: CallOptions;
 }
 
 /** What to ask the model; `undefined` where nobody reads it, and it is asked what the host asks. */
-function toAsked({ config, memory }: Around, model: AnyModel, given: CallParams) {
+function toAsked({ config, memory, callOptions }: Around, model: AnyModel, given: CallParams) {
   requireSpecification(model);
   memory.noteRequest(given);
   const ids = idsOfResults(given);
   const params = withMessages(given, memory.notesFor(ids));
   const reason = memory.stopReason(ids);
-  if (reason === undefined && params === given && !isModelLookedAt(config)) return undefined;
-  return { params, request: toRequest(model.modelId, params), given: given.prompt, reason };
+  const options = callOptions(given.abortSignal);
+  const isLeft = reason === undefined && params === given;
+  if (isLeft && !isModelLookedAt(config, options.session)) return undefined;
+  const request = toRequest(model.modelId, params);
+  return { params, request, given: given.prompt, reason, options };
 }
 
 function callModel(
-  { config, batches, callOptions }: Around,
-  { params, request, reason, given }: Asked,
+  { config, batches }: Around,
+  { params, request, reason, given, options }: Asked,
   open: (params: CallParams) => Promise<AsyncIterable<GenerateContentResponse>>,
 ): AsyncGenerator<GenerateContentResponse, ModelTurn, undefined> {
   if (reason !== undefined) {
@@ -212,7 +216,6 @@ function callModel(
       ...toParams(changed, request, params),
       abortSignal: modelSignal(config, own, aborted),
     });
-  const options = callOptions(own);
   const call = (asked: GenerateContentParameters) =>
     callModelWithHooks(config, toLookedAt(asked), send, options);
   const ending = batches.end(given.at(-1), () => endedCallsIn(given), options);

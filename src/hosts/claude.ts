@@ -84,7 +84,9 @@ function makeHook(config: Config, options: ClaudeHooksOptions): ClaudeHook {
     const session = sessionOf(received);
     const { event, payload } = received;
     const isSettled = calls.refusalOf(received) !== undefined;
-    if (!isAround && !isSettled && skipIdle(config, event, payload, session?.cwd)) return {};
+    const late = config.getHookSystem()?.lookForLate(session);
+    const isSeen = isAround || isSettled || late?.isThere || late?.mayCome;
+    if (!isSeen && skipIdle(config, event, payload, session)) return {};
     const verdict = await withDeadline(signal, (ended) =>
       decide(config, calls, received, { onHooks, onApproval, session, signal: ended }),
     );

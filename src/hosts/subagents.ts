@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Content } from '@google/genai';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
-import { decideEvent } from '../core/decideEvent.js';
+import { decideEvent, untilWoken } from '../core/decideEvent.js';
 import type { EventVerdict } from '../core/eventVerdict.js';
 import { asHookContext } from '../protocol/llmContent.js';
 import { HookEventName, type CallSession } from '../protocol/types.js';
@@ -67,16 +67,29 @@ interface Beginning {
  */
 export async function runSubagent<Answer>(
   config: Config,
-  { agentType, prompt, canSendBack = true, isResumed = false }: Beginning,
+  beginning: Beginning,
   work: (added: readonly Content[]) => Promise<Answer>,
   options: CallOptions,
 ): Promise<SubagentEnd<Answer>> {
-  const agent = { agentId: randomUUID(), agentType };
+  const agent = { agentId: randomUUID(), agentType: beginning.agentType };
   const parentSessionId =
     current.getStore()?.session.sessionId ?? options.session?.sessionId ?? config.getSessionId();
   const session = { ...options.session, ...agent, sessionId: randomUUID(), parentSessionId };
-  const calling = { ...options, session };
-  const started = { ...agent, prompt };
+  try {
+    return await runInSession(config, { ...beginning, ...agent }, work, { ...options, session });
+  } finally {
+    // Nobody reads any more what its async hooks would say.
+    void config.getHookSystem()?.endSession(session);
+  }
+}
+
+async function runInSession<Answer>(
+  config: Config,
+  { canSendBack = true, isResumed = false, ...started }: Beginning & { readonly agentId: string },
+  work: (added: readonly Content[]) => Promise<Answer>,
+  calling: CallOptions & Pick<Subagent, 'session'>,
+): Promise<SubagentEnd<Answer>> {
+  const { session } = calling;
   const start = isResumed
     ? NOTHING_SAID
     : await decideEvent(config, HookEventName.SubagentStart, started, calling);
@@ -91,14 +104,17 @@ export async function runSubagent<Answer>(
     const done = { ...started, promptResponse, stopHookActive: sentBack > 0 };
     const end = await decideEvent(config, HookEventName.SubagentStop, done, calling);
     if (end.stopped) return { refusal: end.stopped.reason, isStop: false };
-    if (!end.objection) return { answer };
-    const { reason } = end.objection;
-    if (!canSendBack) return { refusal: reason, isStop: false };
-    if (sentBack >= MAX_SENT_BACK) {
+    const { reason } = end.objection ?? {};
+    const isLast = !canSendBack || sentBack >= MAX_SENT_BACK;
+    const woken = reason === undefined && !isLast ? await untilWoken(config, calling) : [];
+    if (reason === undefined && woken.length === 0) return { answer };
+    if (reason !== undefined && !canSendBack) return { refusal: reason, isStop: false };
+    if (isLast) {
       const refusal = `Blocked, also after ${MAX_SENT_BACK} more tries: ${reason}`;
       return { refusal, isStop: false };
     }
     const said = { role: 'model', parts: [{ text: promptResponse }] };
-    added.push(said, ...toNotes([asHookContext(reason), ...end.notes]));
+    const reasons = reason === undefined ? woken : [asHookContext(reason)];
+    added.push(said, ...toNotes([...reasons, ...end.notes]));
   }
 }

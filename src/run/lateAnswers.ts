@@ -1,6 +1,6 @@
 import type { LateAnswer } from '../protocol/lateAnswer.js';
 import { textsOf } from '../protocol/llmContent.js';
-import { isOfSession, type AsyncSession } from './asyncSession.js';
+import { isOfSession, isSame, type AsyncSession } from './asyncSession.js';
 
 /** Characters that are kept for all sessions together; then the oldest are forgotten. */
 const MAX_CHARACTERS = 4 * 1024 * 1024;
@@ -59,8 +59,4 @@ export class LateAnswers {
 
 function sizeOf(answer: LateAnswer): number {
   return textsOf(answer).reduce((sum, { length }) => sum + length, 0);
-}
-
-function isSame(own: AsyncSession, { sessionId, agent }: AsyncSession): boolean {
-  return own.sessionId === sessionId && own.agent === agent;
 }

@@ -70,6 +70,31 @@ describe('a sub-agent', () => {
     expect(JSON.stringify(sent[1]?.tools)).toContain('"read_file"');
   });
 
+  it('ends its async hooks with it, and sends no event of the end of a session', async () => {
+    const { hooks, read } = watch(HookEventName.SessionEnd);
+    const slow = { ...sandbox.runs('echo $$ >pid; exec sleep 300').config, async: true };
+    const said = sandbox.says({ hookSpecificOutput: { additionalContext: 'LATE' } });
+    const late = { ...said.config, async: true };
+    const started = sandbox.runs('while [ ! -e pid ]; do sleep 0.02; done; sleep 0.2');
+    const { sent } = await runTo([callTools(TASK), reply('Found.'), reply('Done.')], {
+      ...hooks,
+      SubagentStop: [{ hooks: [slow, late, started.config] }],
+    });
+    expect(() => process.kill(Number(sandbox.read('pid')), 0)).toThrow('ESRCH');
+    expect(read(HookEventName.SessionEnd)).toMatchObject([{ session_id: 'parent' }]);
+    expect(JSON.stringify(sent)).not.toContain('LATE');
+  });
+
+  it('is sent back to work by async hooks that say asyncRewake', async () => {
+    const tests = sandbox.runs('[ -e fixed ] && exit 0; touch fixed; echo Red >&2; exit 2');
+    const answers = [callTools(TASK), reply('Found.'), reply('Fixed.'), reply('Done.')];
+    const { task, sent } = await runTo(answers, {
+      SubagentStop: [{ hooks: [{ ...tests.config, asyncRewake: true }] }],
+    });
+    expect(task).toMatchObject({ result: { llmContent: 'Fixed.' } });
+    expect(textsOf(sent[2]?.contents).at(-1)).toContain('Red');
+  });
+
   it('is told apart by every event in it: with its own session, and that of the other agent', async () => {
     const events = Object.values(HookEventName);
     const { hooks, read } = watch(...events);

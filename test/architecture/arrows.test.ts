@@ -41,7 +41,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: names('approvals config context.ts dialects hooks middleware protocol tools trace util'),
   extensions: names('compose.ts config hooks middlewareGuard.ts protocol stack.ts trust util'),
   agent: names(
-    'approvals config context.ts core dialects hooks middleware process prompts protocol tools trace util',
+    'config context.ts core dialects middleware process prompts protocol tools trace util',
   ),
   'index.ts': names(
     'agent approvals compose.ts config confirmation-bus context.ts core dialects extensions hooks protocol stack.ts tools trace trust util',

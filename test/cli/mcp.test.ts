@@ -196,6 +196,19 @@ describe('results of tools', () => {
     expect(rest).toEqual({ structuredContent: { token: 'SECRET' }, _meta: { repeated: 'SECRET' } });
   });
 
+  it('hold once what async hooks have said of others, also where no hook looks at them', async () => {
+    const late = { matcher: 'mcp__test__echo', async: true };
+    const client = await open({ AfterTool: group('echo LATE >&2; exit 2', late) });
+    await client.initialize();
+    expect(JSON.stringify(await client.call('echo'))).not.toContain('LATE');
+    const others = [];
+    do others.push(JSON.stringify(await client.call('structured')));
+    while (!others.at(-1)?.includes('LATE') && others.length < 2000);
+    expect(others.at(-1)).toMatch(/<hook_context-\w+>.{2}LATE/u);
+    expect(JSON.stringify(await client.call('structured'))).not.toContain('LATE');
+    expect(await client.end()).toMatchObject({ exitCode: 0 });
+  });
+
   it.each(['secret', 'structured', 'hidden', 'disguised'])(
     'of %s are nowhere the same any more once a hook has replaced them',
     async (tool) => {

@@ -2,6 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { Config, type ConfigOptions } from '../../src/config/config.js';
+import { InProcessMessageBus } from '../../src/confirmation-bus/messageBus.js';
+import { MessageBusType } from '../../src/confirmation-bus/types.js';
 import { callModelWithHooks, finishTurn } from '../../src/core/modelCall.js';
 import { decideReceived } from '../../src/core/decideReceived.js';
 import { receive } from '../../src/dialects/reverse.js';
@@ -162,6 +164,18 @@ describe('an async hook', () => {
     expect(system?.takeLate({ sessionId: 'a', agent: 'y' })).toEqual([]);
     expect(system?.takeLate({ sessionId: 'a', agent: 'x' })).toMatchObject([{ context: 'LATE' }]);
   });
+
+  it('of one sub-agent is not read by another of its kind', async () => {
+    const { config } = setUp(afterTool(saying(sayContext('LATE'), { async: true })));
+    const payload = { toolName: 't', toolInput: {}, toolResponse: {} };
+    const [one, other] = ['1', '2'].map((agentId) => ({ sessionId: 'a', agent: 'x', agentId }));
+    await fireHook(config, AfterTool, payload, { session: one });
+    const system = config.getHookSystem();
+    await system?.untilAsyncEnded();
+    expect(system?.takeLate(other)).toEqual([]);
+    expect(system?.takeLate({ sessionId: 'a', agent: 'x' })).toEqual([]);
+    expect(system?.takeLate(one)).toMatchObject([{ context: 'LATE' }]);
+  });
 });
 
 function isAlive(): boolean {
@@ -201,6 +215,38 @@ describe('the end of a session', () => {
     expect(isAlive()).toBe(false);
   });
 
+  it.each([{}, { agent: 'x', agentId: '1' }])(
+    'is that of a session that its host names: %j',
+    async (agent) => {
+      const { config } = setUp(afterTool(hook(stubborn, { async: true })));
+      const system = config.getHookSystem();
+      const session = { sessionId: 'named', ...agent };
+      const payload = { toolName: 't', toolInput: {}, toolResponse: {} };
+      await fireHook(config, AfterTool, payload, { session });
+      await vi.waitFor(() => expect(isAlive()).toBe(true));
+      const ended = { reason: SessionEndReason.Exit };
+      await system?.getEventHandler().fire(SessionEnd, ended, undefined, { sessionId: 'named' });
+      await system?.untilAsyncEnded();
+      expect(isAlive()).toBe(false);
+    },
+  );
+
+  it('ends them where it is told over the message bus, too', async () => {
+    const messageBus = new InProcessMessageBus();
+    const hooks = afterTool(hook(stubborn, { async: true }));
+    const { config } = setUp(hooks, { messageBus });
+    await runTool(config);
+    await vi.waitFor(() => expect(isAlive()).toBe(true));
+    messageBus.publish({
+      type: MessageBusType.HOOK_EXECUTION_REQUEST,
+      eventName: SessionEnd,
+      input: { reason: 'exit' },
+      correlationId: 'end',
+    });
+    await config.getHookSystem()?.untilAsyncEnded();
+    expect(isAlive()).toBe(false);
+  });
+
   it('is waited for by dispose, as long as hooks of the end may run', async () => {
     const { config } = setUp({
       SessionEnd: [{ hooks: [hook('cat >/dev/null; sleep 0.3; touch said', { async: true })] }],
@@ -232,13 +278,18 @@ describe('asyncRewake', () => {
 const parse = (event: HookEventName, settings: object) =>
   parseHookDefinitions({ [event]: [{ hooks: [hook('x', settings)] }] });
 
+const decide = (config: Config, name: string, fields: object) => {
+  const received = receive('claude', { hook_event_name: name, session_id: 'theirs', ...fields });
+  if (!received) throw new Error('no event of ours');
+  return decideReceived(config, received, { session: received.identity });
+};
+const identity = ({ agent_id: agentId = '', agent_type: agent = '' }) => ({
+  sessionId: 'theirs',
+  agentId,
+  agent,
+});
+
 describe('behind events of another agent', () => {
-  const session = { sessionId: 'theirs' };
-  const decide = (config: Config, name: string, fields: object) => {
-    const received = receive('claude', { hook_event_name: name, session_id: 'theirs', ...fields });
-    if (!received) throw new Error('no event of ours');
-    return decideReceived(config, received, { session });
-  };
   const ran = { tool_name: 'Bash', tool_input: {}, tool_response: 'x' };
 
   it('is read where the agent reads context, once', async () => {
@@ -259,6 +310,27 @@ describe('behind events of another agent', () => {
     expect(await decide(config, 'Stop', isBack)).toMatchObject({ kind: 'none' });
     expect(await decide(config, 'Stop', {})).toMatchObject({ kind: 'block', reason: 'Red' });
     expect(await decide(config, 'Stop', {})).toMatchObject({ kind: 'none' });
+  });
+
+  it('sends a sub-agent back once, and is ended with it', async () => {
+    const who = { agent_id: '1', agent_type: 'x' };
+    const red = hook('echo Red >&2; exit 2', { asyncRewake: true });
+    const slow = hook('cat >/dev/null; exec sleep 300', { async: true });
+    const { config } = setUp(afterTool(red, slow));
+    const system = config.getHookSystem();
+    await decide(config, 'PostToolUse', { ...ran, ...who });
+    await vi.waitFor(() => expect(system?.lookForLate(identity(who)).isThere).toBe(true));
+    expect(await decide(config, 'SubagentStop', { ...who, agent_id: '2' })).toMatchObject({
+      kind: 'none',
+    });
+    expect(await decide(config, 'SubagentStop', who)).toMatchObject({
+      kind: 'block',
+      reason: 'Red',
+    });
+    expect(system?.lookForLate(identity(who)).mayCome).toBe(true);
+    const isBack = { ...who, stop_hook_active: true };
+    expect(await decide(config, 'SubagentStop', isBack)).toMatchObject({ kind: 'none' });
+    await system?.untilAsyncEnded();
   });
 });
 

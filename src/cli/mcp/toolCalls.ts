@@ -3,6 +3,8 @@ import type { Config } from '../../config/config.js';
 import { isLookedAt, isResultLookedAt } from '../../core/isLookedAt.js';
 import { executeToolWithHooks } from '../../core/coreToolHookTriggers.js';
 import type { Approver } from '../../protocol/approval.js';
+import { notesOf, withNotes } from '../../protocol/llmContent.js';
+import type { ToolResult } from '../../tools/tools.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { isTooDeep } from '../../util/records.js';
 import { Untouched, type Call, type CallFacts, type CallHost } from './call.js';
@@ -100,6 +102,7 @@ export class ToolCalls {
 
   #isUnseen(config: Config, { tool, given }: CallFacts): boolean {
     if (isTooDeep(given)) return false;
+    if (config.getHookSystem()?.lookForLate().isThere) return false;
     return !isLookedAt(config, { toolName: this.host.fullName(tool), toolInput: given });
   }
 
@@ -168,8 +171,9 @@ export class ToolCalls {
     });
     const { id } = call;
     if (id === undefined) return undefined;
-    if (!read) return answerInstead(final, id, call.isModern);
-    return answerToSend(read, final, id, call.isResultSeen === true);
+    const told = withLate(config, final);
+    if (!read) return answerInstead(told, id, call.isModern);
+    return answerToSend(read, told, id, call.isResultSeen === true);
   }
 
   /** @throws Untouched where the server has no result yet */
@@ -272,6 +276,12 @@ export class ToolCalls {
     });
     await Promise.allSettled([...this.#running, plain]);
   }
+}
+
+/** What async hooks have said since: no other call of the model is known here. */
+function withLate(config: Config, result: ToolResult): ToolResult {
+  const late = config.getHookSystem()?.takeLate() ?? [];
+  return late.length > 0 ? withNotes(result, late.flatMap(notesOf)) : result;
 }
 
 function end(call: Call): void {

@@ -91,8 +91,10 @@ export class PolicyAnswers {
       if (!read) return { status: 200, body: foreignAnswerText(asked.question, {}) };
       const { event, payload, session } = read;
       const { config } = this.options;
-      const isLate = config.getHookSystem()?.lookForLate(session).isThere;
-      if (isLate || !skipIdle(config, event, payload, session.cwd))
+      const late = config.getHookSystem()?.lookForLate(session);
+      const endsAgent = event === HookEventName.SubagentStop && late?.mayCome;
+      const isSeen = late?.isThere || endsAgent;
+      if (isSeen || !skipIdle(config, event, payload, session))
         return await this.#answerOnce(asked, read);
       this.#tellAnswered(read, 'none', start);
       const { question } = asked;

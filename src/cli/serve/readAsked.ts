@@ -79,6 +79,9 @@ function readOwn(asked: Asked, sent: Record<string, unknown>): ReadQuestion {
     cwd: textOf(sent, 'cwd'),
     transcriptPath: textOf(sent, 'transcript_path'),
     agent: textOf(sent, 'agent'),
+    agentId: textOf(sent, 'agent_id'),
+    agentType: textOf(sent, 'agent_type'),
+    parentSessionId: textOf(sent, 'parent_session_id'),
   });
   return { event, payload: readPayload(event, sent, asked.question.call), session };
 }
@@ -136,10 +139,11 @@ function sessionOf(
     cwd = '',
     transcriptPath = '',
     agent,
+    ...subagent
   }: Partial<Record<keyof CallSession, string | undefined>>,
 ): CallSession {
   const who = [asker, agent].filter((part) => part !== undefined && part !== '').join('/');
-  return { sessionId, cwd, transcriptPath, ...(who !== '' && { agent: who }) };
+  return { ...subagent, sessionId, cwd, transcriptPath, ...(who !== '' && { agent: who }) };
 }
 
 function textOf(sent: Record<string, unknown>, field: string): string | undefined {

@@ -48,7 +48,7 @@ export class ToolCalls {
       if (finish) return finish(received, options);
     }
     if (ENDS.has(received.theirEvent)) this.#abandonAll(received);
-    const verdict = await decideReceived(this.config, received, options);
+    const verdict = await decideReceived(this.config, received, options, true);
     return this.#isOther(received, verdict) ? this.#putAgain(received, verdict, options) : verdict;
   }
 
