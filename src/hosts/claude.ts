@@ -84,7 +84,10 @@ function makeHook(config: Config, options: ClaudeHooksOptions): ClaudeHook {
     const session = sessionOf(received);
     const { event, payload } = received;
     const isSettled = calls.refusalOf(received) !== undefined;
-    if (!isAround && !isSettled && skipIdle(config, event, payload, session?.cwd)) return {};
+    if (!isAround && !isSettled && skipIdle(config, event, payload, session?.cwd)) {
+      calls.note(received, { kind: 'none' });
+      return {};
+    }
     const verdict = await withDeadline(signal, (ended) =>
       decide(config, calls, received, { onHooks, onApproval, session, signal: ended }),
     );

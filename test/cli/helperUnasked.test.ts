@@ -70,8 +70,9 @@ describe('a process that ends before hooks have answered at a start', () => {
   });
 });
 
+const folder = () => join(cli.home, '.llxprt', 'sessions');
+
 describe('where denials cannot be kept', () => {
-  const folder = () => join(cli.home, '.llxprt', 'sessions');
   const UNKNOWN = /sessions.*so it is not known whether this sub-agent may work/u;
   const spoil = {
     'others may write there': () => {
