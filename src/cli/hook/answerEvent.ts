@@ -24,7 +24,7 @@ import type { HookOptions } from './hookArguments.js';
 import { refuseUnread } from './refuseUnread.js';
 import { LIMITS } from '../shared/limits.js';
 import { refusalBy, type EventReading } from './event.js';
-import { withMemory } from './sessionMemory.js';
+import { keepStop, withMemory } from './sessionMemory.js';
 import {
   HostLogger,
   refusalOfUnknown,
@@ -41,6 +41,8 @@ const FLUSH_MS = 500;
 /** What answers one event, or many of them. */
 export interface AnsweringProcess extends Omit<Crash, 'over'> {
   readonly openWorkspace: typeof openWorkspace;
+  /** Whether another process answers in its place, so that what it says is told to nobody. Default: it does not. */
+  readonly isLeft?: () => boolean;
 }
 
 /**
@@ -48,6 +50,18 @@ export interface AnsweringProcess extends Omit<Crash, 'over'> {
  * unless it is known that no guard is there.
  */
 export async function answerEvent(
+  options: HookOptions,
+  event: EventReading,
+  process: AnsweringProcess,
+): Promise<HookAnswer> {
+  const answer = await answerTo(options, event, process);
+  const received = 'received' in event ? event.received : event.unread;
+  const { stops } = answer;
+  if (received && stops !== undefined && !process.isLeft?.()) await keepStop(received, stops);
+  return answer;
+}
+
+async function answerTo(
   options: HookOptions,
   event: EventReading,
   process: AnsweringProcess,
@@ -108,7 +122,7 @@ async function answer(
     fails = mayPrevent(received) || isWithheld ? 'closed' : 'open';
     if (fails === 'open') process.passes();
     const unknown = refusalOfUnknown(received, workspace);
-    if (unknown !== undefined) return await write(received, { kind: 'block', reason: unknown });
+    if (unknown !== undefined) return write(received, { kind: 'block', reason: unknown });
     const hasAsync = hasAsyncHooks(config);
     if (hasAsync) endWithSession(received);
     const recording = { trace: options.trace, fleet: settings.fleet, flushMs: FLUSH_MS };
@@ -118,13 +132,13 @@ async function answer(
     const verdict = hasAsync ? withLateOf(received, decided, told) : decided;
     const tell = isStart(received) ? tellAtStart : tellWhatMatters.bind(undefined, received);
     const forUser = [...told, ...tell(workspace)].map(toVisibleLines);
-    return await write(received, { ...verdict, forUser });
+    return write(received, { ...verdict, forUser });
   } catch (error) {
     // The guards that may be in the settings are not known.
     const reason = `The hooks could not be asked: ${errorMessage(error)}`;
     if (fails === 'open') return pass(reason, received.dialect);
     const forUser = told.map(toVisibleLines);
-    return await write(received, { ...refusedVerdict(received, reason), forUser });
+    return write(received, { ...refusedVerdict(received, reason), forUser });
   }
 }
 

@@ -3,29 +3,31 @@ import type { Received, ReplyVerdict } from '../../protocol/received.js';
 import { dialects, sentEvent } from '../../dialects/dialects.js';
 import type { DialectName } from '../../protocol/types.js';
 import { printNotice, toOneLine } from '../shared/terminal.js';
-import { keepStop } from './sessionMemory.js';
 
 /** What is answered to an agent: a text on stdout, or the reason on stderr why the event is blocked. */
-export type HookAnswer =
+export type HookAnswer = {
+  /** Why the session is to end, or a sub-agent may do nothing, as the agent is not told so. */
+  readonly stops?: string | undefined;
+} & (
   | {
       readonly out: string;
       /** Whether that says anything, so that it must not be lost. */
       readonly isSaid: boolean;
       readonly reason?: string | undefined;
     }
-  | { readonly blocked: string };
+  | { readonly blocked: string }
+);
 
-/** Has an agent told what was decided, and keeps what it cannot be told. */
-export async function write(received: Received, verdict: ReplyVerdict): Promise<HookAnswer> {
+/** What an agent is told of what was decided. */
+export function write(received: Received, verdict: ReplyVerdict): HookAnswer {
   const { json, lost, refusal, text, stops } = reply(received, verdict);
-  if (stops !== undefined) await keepStop(received, stops);
   const { agent } = dialects[received.dialect];
   for (const each of lost) {
     printNotice('note', toOneLine(`${agent}, ${received.theirEvent}: ${each}`, MAX_NOTE));
   }
-  if (refusal !== undefined) return { blocked: refusal };
+  if (refusal !== undefined) return { blocked: refusal, stops };
   const isSilent = isSilentAt(received);
-  return { ...printed(received.dialect, json, text, isSilent), reason: verdict.reason };
+  return { ...printed(received.dialect, json, text, isSilent), reason: verdict.reason, stops };
 }
 
 function isSilentAt({ dialect, theirEvent }: Received): boolean {
