@@ -54,11 +54,11 @@ export async function answerEvent(
   event: EventReading,
   process: AnsweringProcess,
 ): Promise<HookAnswer> {
-  const answer = await answerTo(options, event, process);
+  const answered = await answerTo(options, event, process);
   const received = 'received' in event ? event.received : event.unread;
-  const { stops } = answer;
+  const { stops } = answered;
   if (received && stops !== undefined && !process.isLeft?.()) await keepStop(received, stops);
-  return answer;
+  return answered;
 }
 
 async function answerTo(
