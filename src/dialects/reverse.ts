@@ -63,7 +63,7 @@ export function receive(name: DialectName, json: unknown): Received | undefined 
   const received = { dialect: name, theirEvent, event, fields: json };
   if (typeof payloads === 'string') {
     const nothing = { toolName: '' } as Received['payload'];
-    const unread = { ...received, payload: nothing, identity: {} };
+    const unread = { ...received, payload: nothing, identity: identityOf(spoken, json) };
     throw new UnreadableEvent(`${agent} sent ${theirEvent} without ${payloads}`, event, unread);
   }
   const [payload, ...others] = payloads as [Received['payload'], ...Received['payload'][]];

@@ -86,7 +86,10 @@ function makeHook(config: Config, options: ClaudeHooksOptions): ClaudeHook {
     const isSettled = calls.refusalOf(received) !== undefined;
     const late = config.getHookSystem()?.lookForLate(session);
     const isSeen = isAround || isSettled || late?.isThere || late?.mayCome;
-    if (!isSeen && skipIdle(config, event, payload, session)) return {};
+    if (!isSeen && skipIdle(config, event, payload, session)) {
+      calls.note(received, { kind: 'none' });
+      return {};
+    }
     const verdict = await withDeadline(signal, (ended) =>
       decide(config, calls, received, { onHooks, onApproval, session, signal: ended }),
     );

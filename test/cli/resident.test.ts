@@ -318,6 +318,17 @@ describe('what cannot be answered there is answered by a process of its own', ()
     expect(await ask('claude', event())).toEqual(alone);
   });
 
+  it('and what that process allows at the start of a sub-agent is not denied', async () => {
+    const middleware = [{ module: './guard.mjs', stack: 'hook' }];
+    const files = { 'guard.mjs': 'export default (ctx, next) => next();' };
+    await cli.userSettings({ BeforeTool: GUARD, SubagentStart: GUARD });
+    await cli.extension('user', 'guard', { middleware }, files);
+    await haveResident();
+    const inside = { agent_id: 'a1', agent_type: 'Explore' };
+    await ask('claude', event('true', { ...inside, hook_event_name: 'SubagentStart' }));
+    expect((await ask('claude', event('true', inside))).stdout).toBe('{}\n');
+  });
+
   it('where more is sent than is held twice', async () => {
     await cli.userSettings({ BeforeTool: GUARD });
     const { events } = await haveResident();

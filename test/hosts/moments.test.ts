@@ -277,6 +277,52 @@ describe('a sub-agent of Claude Code that was not to start', () => {
     ).toEqual({});
     expect(await before!(bash, 'u', options)).toEqual({});
   });
+
+  /** What a session tells, and what is answered. */
+  function open(hooks: Parameters<typeof setUp>[0]) {
+    const all = claudeHooks(setUp(hooks).config);
+    return (hook_event_name: keyof typeof all & string, fields: object, given = options) => {
+      const [hook] = all[hook_event_name]![0]!.hooks;
+      return hook!({ ...bash, ...fields, hook_event_name }, undefined, given);
+    };
+  }
+  const block = { SubagentStart: answering({ decision: 'block', reason: 'No helpers.' }) };
+  const deny = { hookSpecificOutput: { permissionDecision: 'deny' } };
+  const first = { agent_id: 'a-0', agent_type: 'Explore' };
+
+  it('is denied them however many there were since, up to its end', async () => {
+    const stop = { SubagentStop: answering({ decision: 'block', reason: 'Go on.' }) };
+    const tell = open({ ...block, ...stop });
+    await tell('SubagentStart', first);
+    // Nobody waits for its hooks, so that none has to run.
+    const over = { signal: AbortSignal.abort() };
+    for (let at = 1; at <= 1500; at += 1) {
+      await tell('SubagentStart', { ...first, agent_id: `a-${at}`, session_id: 's2' }, over);
+    }
+    expect(await tell('PreToolUse', first)).toMatchObject(deny);
+    await tell('SubagentStop', { ...first, stop_hook_active: false });
+    expect(await tell('PreToolUse', first)).toMatchObject(deny);
+  });
+
+  it.each<['SubagentStop' | 'SessionEnd', object]>([
+    ['SubagentStop', first],
+    ['SessionEnd', { reason: 'other' }],
+  ])('is forgotten at its end, and at that of its session alone: %s', async (event, fields) => {
+    const tell = open(block);
+    await tell('SubagentStart', first);
+    await tell(event, { ...fields, session_id: 's2' });
+    expect(await tell('PreToolUse', first)).toMatchObject(deny);
+    await tell(event, fields);
+    expect(await tell('PreToolUse', first)).toEqual({});
+  });
+
+  it('is any of its session where nobody knows which one it is', async () => {
+    const tell = open(block);
+    await tell('SubagentStart', { agent_type: 'Explore' });
+    expect(await tell('PreToolUse', first)).toMatchObject(deny);
+    expect(await tell('PreToolUse', {})).toMatchObject(deny);
+    expect(await tell('PreToolUse', { ...first, session_id: 's2' })).toEqual({});
+  });
 });
 
 function busy() {

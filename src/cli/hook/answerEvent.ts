@@ -3,25 +3,25 @@ import type { Config } from '../../config/config.js';
 import type { CallOptions } from '../../context.js';
 import { decideCalls, decideReceived } from '../../core/decideReceived.js';
 import { openReceivedCall, opensCall } from '../../core/receivedCall.js';
-import { reply } from '../../dialects/reverse.js';
 import type { Received, ReplyVerdict } from '../../protocol/received.js';
-import type { Dialect } from '../../dialects/dialect.js';
-import { dialects, sentEvent } from '../../dialects/dialects.js';
+import { dialects } from '../../dialects/dialects.js';
+import { hasGuards } from '../../hooks/fireHook.js';
 import { events, failsClosed } from '../../protocol/events.js';
 import { hookIdentity } from '../../protocol/identity.js';
-import { HookEventName, type DialectName } from '../../protocol/types.js';
+import { HookEventName } from '../../protocol/types.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { notLongAfter } from '../../util/notLongAfter.js';
 import { hostEnvironment, onBehalfOf } from '../../util/requester.js';
 import { whyOff } from '../shared/obstacles.js';
 import { isOwnHook } from '../shared/ownHook.js';
-import { SilentLogger } from '../shared/cliLogger.js';
-import { printNotice, toOneLine, toVisibleLines } from '../shared/terminal.js';
+import { toVisibleLines } from '../shared/terminal.js';
 import { withTrace } from '../shared/withTrace.js';
-import { openRegistry, openWorkspace, type Workspace } from '../shared/workspace.js';
+import type { openWorkspace, Workspace } from '../shared/workspace.js';
 import type { Crash } from './crash.js';
 import { detachTo, endWithSession, hasAsyncHooks, withLateOf } from './detachAsync.js';
+import { pass, write, type HookAnswer } from './hookAnswer.js';
 import type { HookOptions } from './hookArguments.js';
+import { refuseUnread } from './refuseUnread.js';
 import { LIMITS } from '../shared/limits.js';
 import { refusalBy, type EventReading } from './event.js';
 import { keepStop, withMemory } from './sessionMemory.js';
@@ -38,19 +38,11 @@ const GRACE_MS = 3000;
 /** For the record of the fleet, in ms: the agent waits. What is not sent by then, the next one sends. */
 const FLUSH_MS = 500;
 
-/** What is answered to an agent: a text on stdout, or the reason on stderr why the event is blocked. */
-export type HookAnswer =
-  | {
-      readonly out: string;
-      /** Whether that says anything, so that it must not be lost. */
-      readonly isSaid: boolean;
-      readonly reason?: string | undefined;
-    }
-  | { readonly blocked: string };
-
 /** What answers one event, or many of them. */
 export interface AnsweringProcess extends Omit<Crash, 'over'> {
   readonly openWorkspace: typeof openWorkspace;
+  /** Whether another process answers in its place, so that what it says is told to nobody. Default: it does not. */
+  readonly isLeft?: () => boolean;
 }
 
 /**
@@ -58,6 +50,18 @@ export interface AnsweringProcess extends Omit<Crash, 'over'> {
  * unless it is known that no guard is there.
  */
 export async function answerEvent(
+  options: HookOptions,
+  event: EventReading,
+  process: AnsweringProcess,
+): Promise<HookAnswer> {
+  const answered = await answerTo(options, event, process);
+  const received = 'received' in event ? event.received : event.unread;
+  const { stops } = answered;
+  if (received && stops !== undefined && !process.isLeft?.()) await keepStop(received, stops);
+  return answered;
+}
+
+async function answerTo(
   options: HookOptions,
   event: EventReading,
   process: AnsweringProcess,
@@ -90,7 +94,7 @@ export async function answerEvent(
       telling(told, isStart(received), () => answer(received, options, process, told)),
     );
   } catch (error) {
-    return refuseUnread(refusal, options, errorMessage(error));
+    return refuseUnread(refusal, options, errorMessage(error), undefined, received);
   }
 }
 
@@ -114,26 +118,27 @@ async function answer(
   try {
     const workspace = await openHooks(received, options, process);
     const { config, settings } = workspace;
-    fails = mayPrevent(received) || isWithheld(received, config) ? 'closed' : 'open';
+    const isWithheld = events[received.event].withhold && hasGuards(config, received.event);
+    fails = mayPrevent(received) || isWithheld ? 'closed' : 'open';
     if (fails === 'open') process.passes();
     const unknown = refusalOfUnknown(received, workspace);
-    if (unknown !== undefined) return await write(received, { kind: 'block', reason: unknown });
+    if (unknown !== undefined) return write(received, { kind: 'block', reason: unknown });
     const hasAsync = hasAsyncHooks(config);
     if (hasAsync) endWithSession(received);
     const recording = { trace: options.trace, fleet: settings.fleet, flushMs: FLUSH_MS };
     const decided = await withTrace(recording, config, () =>
-      withMemory(received, () => decide(received, config, process.signal)),
+      withMemory(received, asksOfHelpers(config), () => decide(received, config, process.signal)),
     );
     const verdict = hasAsync ? withLateOf(received, decided, told) : decided;
     const tell = isStart(received) ? tellAtStart : tellWhatMatters.bind(undefined, received);
     const forUser = [...told, ...tell(workspace)].map(toVisibleLines);
-    return await write(received, { ...verdict, forUser });
+    return write(received, { ...verdict, forUser });
   } catch (error) {
     // The guards that may be in the settings are not known.
     const reason = `The hooks could not be asked: ${errorMessage(error)}`;
     if (fails === 'open') return pass(reason, received.dialect);
     const forUser = told.map(toVisibleLines);
-    return await write(received, { ...refusedVerdict(received, reason), forUser });
+    return write(received, { ...refusedVerdict(received, reason), forUser });
   }
 }
 
@@ -252,97 +257,13 @@ async function decideBefore(
   return verdict;
 }
 
-async function write(received: Received, verdict: ReplyVerdict): Promise<HookAnswer> {
-  const { json, lost, refusal, text, stops } = reply(received, verdict);
-  if (stops !== undefined) await keepStop(received, stops);
-  const { agent } = dialects[received.dialect];
-  for (const each of lost) {
-    printNotice('note', toOneLine(`${agent}, ${received.theirEvent}: ${each}`, MAX_NOTE));
-  }
-  if (refusal !== undefined) return { blocked: refusal };
-  const isSilent = isSilentAt(received);
-  return { ...printed(received.dialect, json, text, isSilent), reason: verdict.reason };
+/** Whether somebody decides which sub-agents may start who is never to be passed by. */
+function asksOfHelpers(config: Config) {
+  const isPolicy = () => config.registrations('hook').some(({ policy }) => policy);
+  return () => hasGuards(config, HookEventName.SubagentStart) || isPolicy();
 }
-
-function isSilentAt({ dialect, theirEvent }: Received): boolean {
-  const spoken = dialects[dialect];
-  return sentEvent(spoken, theirEvent)?.isSilent ?? spoken.isSilent ?? false;
-}
-
-/** What an agent reads on stdout, for what there is to say. */
-export function printed(
-  dialect: DialectName,
-  json: object,
-  text?: string,
-  isSilent = dialects[dialect].isSilent,
-): { readonly out: string; readonly isSaid: boolean } {
-  const isSaid = text !== undefined || Object.keys(json).length > 0;
-  const isNothing = !isSaid && isSilent === true;
-  return { out: isNothing ? '' : `${text ?? JSON.stringify(json)}\n`, isSaid };
-}
-
-function pass(note: string, from: DialectName): HookAnswer {
-  printNotice('note', toOneLine(note, MAX_NOTE));
-  return printed(from, {});
-}
-
-/** In characters. */
-const MAX_NOTE = 1000;
 
 /** Whether a block of an event prevents anything. An agent that was sent back once is not sent back for a fault again. */
 function mayPrevent({ event, payload }: Received): boolean {
   return events[event].canBlock && !('stopHookActive' in payload && payload.stopHookActive);
-}
-
-/** Whether a guard has to read what was given before anybody else does. */
-function isWithheld({ event }: Received, config: Config): boolean {
-  const registry = events[event].withhold && config.getHookSystem()?.getRegistry();
-  const hooks = registry?.getHooksForEvent(event) ?? [];
-  return hooks.some((entry) => failsClosed(entry.config, entry.eventName));
-}
-
-/**
- * What hooks have not read must be no way past a guard.
- *
- * @param refusal how the agent is told, where an exit code is not enough
- * @param unread what is answered to: where a guard had to see what was given, that is withheld
- */
-async function refuseUnread(
-  refusal: Dialect['refusal'],
-  options: HookOptions,
-  problem: string,
-  event?: HookEventName,
-  unread?: Received,
-): Promise<HookAnswer> {
-  const withholds = event !== undefined && events[event].withhold !== undefined;
-  if (event && !events[event].canBlock && !withholds) return pass(problem, options.from);
-  const guards = await findGuards(options, event).catch((error: unknown) => [errorMessage(error)]);
-  if (guards.length === 0)
-    return pass(`${problem}; no guard is there, so it goes on`, options.from);
-  const names = guards.map((name) => `"${toOneLine(name)}"`).join(', ');
-  const reason = `hooks could not be asked (${names}): ${toOneLine(problem, MAX_NOTE)}`;
-  if (unread && withholds) return write(unread, refusedVerdict(unread, `As ${reason}`));
-  const blocked = `Blocked, as ${reason}`;
-  return refusal ? printed(options.from, refusal(blocked)) : { blocked };
-}
-
-async function findGuards(
-  { cwd, cwdSource, settings, trust }: HookOptions,
-  event: HookEventName | undefined,
-): Promise<string[]> {
-  // The model reads all of stderr.
-  const { config } = await openWorkspace({ cwd, cwdSource, settings, trust }, { isQuiet: true });
-  if (!config.getEnableHooks()) return [];
-  const registry = await openRegistry(config, new SilentLogger('llxprt:core:hooks:registry'));
-  const guards = (event ? [event] : Object.values(HookEventName))
-    .flatMap((each) => registry.getHooksForEvent(each))
-    .filter((entry) => failsClosed(entry.config, entry.eventName));
-  const policies = config
-    .getExtensions()
-    .filter(
-      ({ scope, middleware = [] }) =>
-        scope !== 'project' && middleware.some(({ policy }) => policy),
-    );
-  const names = guards.map((entry) => hookIdentity(entry.config));
-  return [...new Set([...names, ...policies.map(({ name }) => name)])];
 }

@@ -1,4 +1,4 @@
-import { writeSync } from 'node:fs';
+import { writeFileSync, writeSync } from 'node:fs';
 import { killTrackedGroups } from '../../process/command/runningCommand.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { printNotice, toOneLine } from '../shared/terminal.js';
@@ -44,9 +44,15 @@ export function surviveCrashes(watchdog: Watchdog): Crash {
   });
   process.once('exit', () => {
     if (exitCode !== undefined) process.exitCode = exitCode;
-    if (exitCode === BLOCKED) say(2, `Blocked, as ${why}\n`);
+    if (exitCode === BLOCKED) {
+      const reason = `Blocked, as ${why}`;
+      attempt(() => writeSync(2, `${reason}\n`));
+      const { files, text } = watchdog.words.keeps?.(reason) ?? { files: [], text: '' };
+      for (const file of files)
+        attempt(() => writeFileSync(file, text, { flag: 'wx', mode: 0o600 }));
+    }
     if (exitCode === BLOCKED && withholds) {
-      say(1, watchdog.words.out);
+      attempt(() => writeSync(1, watchdog.words.out ?? ''));
       // Agents read an answer only where all went well.
       process.exitCode = ANSWERED;
       watchdog.isSilent = true;
@@ -73,10 +79,10 @@ function endWithin(ms: number): void {
   setTimeout(() => process.exit(), ms).unref();
 }
 
-/** Streams write nothing more by now. */
-function say(output: 1 | 2, text = ''): void {
+/** What is written at once, as streams write nothing more by now. */
+function attempt(write: () => unknown): void {
   try {
-    writeSync(output, text);
+    write();
   } catch {
     // The exit code says it.
   }

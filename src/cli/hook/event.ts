@@ -13,6 +13,7 @@ import { isRecord } from '../../util/records.js';
 import { hostEnvironment } from '../../util/requester.js';
 import type { LastWords } from '../shared/watchdog.js';
 import type { HookOptions } from './hookArguments.js';
+import { lastStop } from './sessionMemory.js';
 
 /** What an agent sent: JSON that was parsed, or why there is none. */
 export type HookInputReading = { readonly value: unknown } | { readonly problem: string };
@@ -140,13 +141,15 @@ const STUCK =
   'the hooks have not answered in time, and their process does not go on: look at code of extensions, and at drives that do not answer';
 
 /** What an agent is told of a process that cannot say anything any more, and has no exit code of its own. */
-export function lastWords(event: EventReading, from: DialectName): Required<LastWords> {
+export function lastWords(event: EventReading, from: DialectName): LastWords & { out: string } {
   const received = 'received' in event ? event.received : event.unread;
   const reason = `Blocked, as ${STUCK}`;
   // Agents read this form at all events, besides those of their own.
   const unknown = refusalBy(event, from)?.(reason) ?? { decision: 'block', reason };
   const said = received && reply(received, refusedVerdict(received, reason));
-  return { out: `${said?.text ?? JSON.stringify(said?.json ?? unknown)}\n`, err: `${reason}\n` };
+  const out = `${said?.text ?? JSON.stringify(said?.json ?? unknown)}\n`;
+  const isUnheard = received && said?.stops !== undefined;
+  return { out, err: reason, ...(isUnheard && { keeps: (why) => lastStop(received, why) }) };
 }
 
 /**

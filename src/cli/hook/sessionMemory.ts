@@ -12,6 +12,7 @@ import { readGuardedFile } from '../../util/guardedFile.js';
 import { findHome } from '../../util/homeDirectory.js';
 import { writeAtomically } from '../../util/writeAtomically.js';
 import { sessionFolder, SESSIONS } from '../shared/privateFolder.js';
+import type { LastStop } from '../shared/watchdog.js';
 import { HostLogger } from './tellPerson.js';
 
 const { BeforeTool, BeforeToolSelection, BeforeAgent, AfterAgent, SessionStart, SessionEnd } =
@@ -32,21 +33,27 @@ interface Memory {
  * Some agents cannot be ended at the event at which hooks want that, or not in all versions; some run tools that they were
  * told not to offer. So that is remembered: such tools are refused, and the agent is ended wherever it can be, until the
  * user says something new, or hooks answer otherwise. Where there is nothing to remember, nothing is written.
+ *
+ * @param asksOfHelpers whether a guard decides which sub-agents may start, so that it must be known what it has decided
  */
 export async function withMemory(
   received: Received,
+  asksOfHelpers: () => boolean,
   decide: () => Promise<ReplyVerdict>,
 ): Promise<ReplyVerdict> {
   const { event } = received;
   const file = fileOf(received.dialect, received.identity.sessionId);
-  if (file === undefined) return decide();
-  const before = await recall(file);
+  const before = file === undefined ? {} : await recall(file);
   if (event === BeforeTool) {
-    const refusal = refusalOf(received, before) ?? (await refusalOfHelper(received));
+    const refusal = refusalOf(received, before) ?? (await refusalOfHelper(received, asksOfHelpers));
     if (refusal) return refusal;
   }
+  if (file === undefined) return decide();
   const kept = isAnew(received, before) ? {} : before;
   const verdict = await decide();
+  // The user's next prompt is none for a sub-agent that works on.
+  if (event === SubagentStart && verdict.kind === 'stop')
+    await keepStop(received, reasonOf(verdict));
   await keep(file, before, { ...kept, ...memoryOf(received, verdict) });
   // Whoever starts a session that was stopped before is about to say something new.
   if (kept.stop === undefined || verdict.kind === 'stop' || event === SessionStart) return verdict;
@@ -77,24 +84,46 @@ function refusalOf(received: Received, { stop, tools }: Memory): ReplyVerdict | 
 
 /** What an event adds to it. */
 function memoryOf({ event, dialect }: Received, verdict: ReplyVerdict): Memory {
-  const { kind, reason = DEFAULT_STOP_REASON, changes } = verdict;
+  const { kind, changes } = verdict;
   const spoken = dialects[dialect];
   const isOffer = event === BeforeToolSelection && spoken.runsWhatIsNotOffered === true;
   const { mode, allowedFunctionNames: names } = recordOf(changes?.['toolConfig']);
   const tools = mode === 'NONE' ? [] : names;
   return {
-    ...(kind === 'stop' && stopAt(event, reason)),
+    ...(kind === 'stop' && stopAt(event, reasonOf(verdict))),
     ...(isOffer && {
       tools: isTexts(tools) ? tools.map((name) => theirToolNames(spoken, name)[0]) : undefined,
     }),
   };
 }
 
+function reasonOf({ reason = DEFAULT_STOP_REASON }: ReplyVerdict): string {
+  return reason;
+}
+
 /** A sub-agent that was not to start, of an agent that starts it all the same: it may do nothing. */
-async function refusalOfHelper({ dialect, identity }: Received): Promise<ReplyVerdict | undefined> {
-  const file = identity.agentId && helperFile(dialect, identity);
-  const { stop } = file ? await recall(file) : {};
-  return stop === undefined ? undefined : { kind: 'block', reason: stop };
+async function refusalOfHelper(
+  { dialect, identity }: Received,
+  asksOfHelpers: () => boolean,
+): Promise<ReplyVerdict | undefined> {
+  if (identity.agentId === undefined) return undefined;
+  for (const agentId of [identity.agentId, UNKNOWN]) {
+    const file = helperFile(dialect, { ...identity, agentId });
+    const { stop } = file === undefined ? {} : await recall(file);
+    if (stop !== undefined) return { kind: 'block', reason: stop };
+  }
+  if (!asksOfHelpers()) return undefined;
+  try {
+    await write('probe', 'x');
+    return undefined;
+  } catch (error) {
+    const why = `What is decided of sub-agents cannot be kept in ~/.llxprt/${FOLDER} (${errorMessage(error)})`;
+    const next = 'mend that, and start it again';
+    return {
+      kind: 'block',
+      reason: `${why}, so it is not known whether this sub-agent may work: ${next}.`,
+    };
+  }
 }
 
 /** Events at whose end there is nothing left to stop. */
@@ -115,25 +144,49 @@ function isTexts(value: unknown): value is string[] {
 }
 
 /** Remembers that a session is to end, or what a sub-agent may not do, as its agent cannot be told what hooks decided. */
-export async function keepStop(
-  { dialect, event, identity }: Received,
-  reason: string,
-): Promise<void> {
-  const isOfHelper = event === SubagentStart && identity.agentId !== undefined;
-  const file = isOfHelper ? helperFile(dialect, identity) : fileOf(dialect, identity.sessionId);
-  if (file === undefined) return;
-  const before = await recall(file);
-  await keep(file, before, { ...stopAt(event, reason), ...before });
+export async function keepStop(received: Received, reason: string): Promise<void> {
+  for (const file of filesOfStop(received)) {
+    const before = await recall(file).catch(() => ({}));
+    await keep(file, before, { ...stopAt(received.event, reason), ...before });
+  }
 }
+
+/** The same for a process that ends, and can wait for nothing: what it writes, unless something is there. */
+export function lastStop(received: Received, reason: string): LastStop {
+  try {
+    const folder = sessionFolder();
+    const files = filesOfStop(received).map((file) => path.join(folder, path.basename(file)));
+    return { files, text: JSON.stringify(stopAt(received.event, reason)) };
+  } catch {
+    // Whoever reads it sees that nothing can be kept.
+    return { files: [], text: '' };
+  }
+}
+
+/** Where it cannot be told which tools are those of a sub-agent, all of the session are. */
+function filesOfStop({ dialect, event, identity }: Received): string[] {
+  const session = fileOf(dialect, identity.sessionId);
+  const helper = event === SubagentStart ? helperFile(dialect, identity) : undefined;
+  const isTold = identity.agentId !== undefined && dialects[dialect].common.includes('agent_id');
+  return [helper && isTold ? undefined : session, helper].filter((file) => file !== undefined);
+}
+
+/** In place of the id of a sub-agent: any of the session. */
+const UNKNOWN = '';
 
 /** What is known of a sub-agent, by the session that has started it. */
-function helperFile(dialect: string, { sessionId, parentSessionId, agentId }: ReceivedIdentity) {
-  return fileOf(dialect, parentSessionId ?? sessionId, agentId);
+function helperFile(
+  dialect: string,
+  { sessionId = '', parentSessionId = sessionId, agentId = UNKNOWN }: ReceivedIdentity,
+): string | undefined {
+  return fileNamed(JSON.stringify([dialect, parentSessionId, agentId]));
 }
 
-function fileOf(dialect: string, sessionId?: string, helper?: string): string | undefined {
-  if (sessionId === undefined) return undefined;
-  const whose = [dialect, sessionId, ...(helper === undefined ? [] : [helper])].join('\n');
+function fileOf(dialect: string, sessionId: string | undefined): string | undefined {
+  return sessionId === undefined ? undefined : fileNamed([dialect, sessionId].join('\n'));
+}
+
+function fileNamed(whose: string): string | undefined {
   const name = createHash('sha256').update(whose).digest('hex');
   const home = findHome();
   return home && path.join(home, '.llxprt', SESSIONS, name);
@@ -158,9 +211,13 @@ async function keep(file: string, before: Memory, after: Memory): Promise<void> 
   if (text === JSON.stringify(before)) return;
   try {
     if (text === '{}') return rmSync(file, { force: true });
-    await writeAtomically(path.join(sessionFolder(), path.basename(file)), text, 0o600);
+    await write(path.basename(file), text);
   } catch (error) {
     const logger = new HostLogger('llxprt:core:hooks');
     logger.warn(`what hooks decided counts for this event alone: ${errorMessage(error)}`);
   }
+}
+
+async function write(name: string, text: string): Promise<void> {
+  await writeAtomically(path.join(sessionFolder(), name), text, 0o600);
 }

@@ -116,7 +116,7 @@ const BUSY_MS = Math.min(60_000, LIMITS.blocked);
 function watch(name: string, { config, settings }: Workspace): void {
   if (config.getExtensions().length === 0 && Object.keys(settings.hooks ?? {}).length === 0) return;
   const why = `the process of the hooks does not go on, and was ended after ${BUSY_MS} ms: look at code of extensions, and at drives that do not answer`;
-  const watchdog = new Watchdog({ err: `error: the MCP server "${name}": ${why}\n` }, BUSY_MS);
+  const watchdog = new Watchdog({ err: `error: the MCP server "${name}": ${why}` }, BUSY_MS);
   setInterval(() => watchdog.expectWithin(BUSY_MS), BUSY_MS / 10).unref();
 }
 

@@ -249,6 +249,7 @@ class Resident {
           signal: AbortSignal.any([signal, alone.signal]),
           passes: () => undefined,
           withholds: () => undefined,
+          isLeft: () => alone.signal.aborted,
           openWorkspace: (options, needs) =>
             this.#open(isStart, (isAnew) =>
               openWorkspace(options, {

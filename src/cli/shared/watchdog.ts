@@ -1,10 +1,19 @@
 import type { Worker } from 'node:worker_threads';
 import thread from './watchdogThread.js?raw';
 
+/** Files to be written, each with this text, and not over another one. */
+export interface LastStop {
+  readonly files: readonly string[];
+  readonly text: string;
+}
+
 /** What is said in the place of a process that says nothing any more. */
 export interface LastWords {
   readonly out?: string;
+  /** One line. */
   readonly err: string;
+  /** What is written beside that, where nobody heeds what is said; for this reason. */
+  readonly keeps?: (reason: string) => LastStop;
 }
 
 const [NEWS, MS, SPEAKS] = [0, 1, 2];
@@ -41,12 +50,12 @@ export class Watchdog {
   /** Begins to watch, unless it does. */
   watch(): void {
     if (this.#worker) return;
-    const { out = '', err } = this.words;
+    const { out = '', err, keeps } = this.words;
     // Mostly, there is no need of it.
     const { Worker: Thread } = process.getBuiltinModule('node:worker_threads');
     this.#worker = new Thread(thread, {
       eval: true,
-      workerData: { state: this.#state, out, err },
+      workerData: { state: this.#state, out, err, kept: keeps?.(err) },
       // What Node is told by options and variables is for the main thread.
       execArgv: [],
       env: {},

@@ -1,13 +1,15 @@
 // A thread of its own, which nothing that blocks the main thread can keep from its work.
 
-const { writeSync } = require('node:fs');
+const { writeFileSync, writeSync } = require('node:fs');
 const { workerData } = require('node:worker_threads');
 
-const { state, out, err } = workerData;
+const { state, out, err, kept = { files: [], text: '' } } = workerData;
 const [NEWS, MS, SPEAKS] = [0, 1, 2];
 
 /** A process that is stopped for a while, and goes on, has lost one of them, and not all of its time. */
 const SLICES = 10;
+
+const NEW = { flag: 'wx', mode: 0o600 };
 
 let news = Atomics.load(state, NEWS);
 for (let slices = 0; slices < SLICES; slices += 1) {
@@ -17,15 +19,16 @@ for (let slices = 0; slices < SLICES; slices += 1) {
   news = latest;
 }
 if (Atomics.load(state, SPEAKS) === 1) {
-  say(1, out);
-  say(2, err);
+  for (const file of kept.files) attempt(() => writeFileSync(file, kept.text, NEW));
+  attempt(() => writeSync(1, out));
+  attempt(() => writeSync(2, `${err}\n`));
 }
 process.kill(process.pid, 'SIGKILL');
 
-function say(output, text) {
+function attempt(work) {
   try {
-    writeSync(output, text);
+    work();
   } catch {
-    // Nobody reads it.
+    // Nobody reads it, or the disk is full.
   }
 }

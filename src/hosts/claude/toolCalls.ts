@@ -6,6 +6,8 @@ import type { Received, ReplyVerdict } from '../../protocol/received.js';
 import { HookEventName } from '../../protocol/types.js';
 import { RecentMap } from '../shared.js';
 
+const { SessionEnd, SubagentStart, SubagentStop } = HookEventName;
+
 /** Claude Code may never tell what became of it: its user denied it, or the query has ended. */
 interface Open {
   readonly call: ReceivedCall;
@@ -15,8 +17,8 @@ interface Open {
 
 /** Events of one query or several, and the tool calls that have begun and not ended. */
 export class ToolCalls {
-  /** Sub-agents that were not to start. The host starts them all the same, so their tools are denied. */
-  readonly #refused = new RecentMap<string>();
+  /** By session, the sub-agents that were not to start. The host starts them all the same, so their tools are denied. */
+  readonly #refused = new Map<unknown, Map<unknown, string>>();
   readonly #open = new RecentMap<Open>(({ call }) => void call.abandon?.());
 
   constructor(private readonly config: Config) {}
@@ -27,18 +29,26 @@ export class ToolCalls {
     return this.#decide(received, options);
   }
 
-  /** What a sub-agent may not do, as the host starts it whatever is answered. */
-  note(received: Received, { kind, reason = '' }: ReplyVerdict): void {
+  /** What a sub-agent may not do up to its end, as the host starts it whatever is answered. */
+  note({ event, fields }: Received, { kind, reason = '' }: ReplyVerdict): void {
+    if (event === SessionEnd) this.#refused.delete(fields['session_id']);
+    if (event !== SubagentStart && event !== SubagentStop) return;
+    const { session_id: session, agent_id: agent } = fields;
+    const refused = this.#refused.get(session) ?? new Map<unknown, string>();
     const isRefused = kind === 'block' || kind === 'stop';
-    const agent = agentOf(received);
-    if (!isRefused || agent === '' || received.event !== HookEventName.SubagentStart) return;
-    this.#refused.set(agent, reason);
+    if (event === SubagentStart && isRefused) refused.set(agent, reason);
+    if (event === SubagentStop && !isRefused) refused.delete(agent);
+    if (refused.size > 0) this.#refused.set(session, refused);
+    else this.#refused.delete(session);
   }
 
   /** Why a call must not run, whatever hooks of tools say: its sub-agent was not to start. */
   refusalOf(received: Received): string | undefined {
     if (received.event !== HookEventName.BeforeTool) return undefined;
-    return this.#refused.get(agentOf(received));
+    const { session_id: session, agent_id: agent } = received.fields;
+    const refused = this.#refused.get(session);
+    // One without an id may be any of them.
+    return refused?.get(agent) ?? refused?.get(undefined);
   }
 
   async #decide(received: Received, options: CallOptions): Promise<ReplyVerdict> {
@@ -101,11 +111,6 @@ const OTHERS_ASK =
   'Middleware changed the arguments, and hooks want a person to be asked about them.';
 
 const ENDS: ReadonlySet<string> = new Set(['Stop', 'SubagentStop', 'SessionEnd']);
-
-function agentOf({ fields }: Received): string {
-  const { session_id: session, agent_id: agent } = fields;
-  return agent === undefined ? '' : JSON.stringify([session, agent]);
-}
 
 function keyOf({ fields }: Received): string | undefined {
   const { session_id: session, tool_use_id: id } = fields;
