@@ -60,7 +60,7 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
     pages,
     over: over.signal,
     bodies: new BodyReader(MAX_LINE_BYTES, BODIES_AT_A_TIME),
-    sessions: new Sessions(() => proxy.newSession()),
+    sessions: new Sessions((forHooks) => proxy.newSession(forHooks)),
     waiting: new Waiting(proxy),
     kept: new KeptAnswers(),
   };
@@ -95,6 +95,7 @@ async function route(
   const { method = '' } = request;
   if (method === 'GET' && pages.has(path)) return pages.answer(path, request, response);
   if (path !== upstream.url.pathname) {
+    if (pages.sendOn(path, request, response)) return;
     const error = `There is nothing at this path: the server is at ${upstream.url.pathname}`;
     return send(response, 404, { error });
   }

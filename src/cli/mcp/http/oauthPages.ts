@@ -16,6 +16,8 @@ const PAGES = [
   '/.well-known/oauth-authorization-server',
   '/.well-known/openid-configuration',
 ];
+/** Where clients of 2025-03-26 go at a server that has no such page. */
+const ENDPOINTS = new Set(['/authorize', '/token', '/register']);
 /** As RFC 9728 writes it. */
 const METADATA = /(resource_metadata\s*=\s*)(?:"([^"]*)"|([^\s,"]+))/giu;
 
@@ -37,6 +39,13 @@ export class OAuthPages {
     return PAGES.some((page) => path === page || path.startsWith(`${page}/`));
   }
 
+  /** Sends a client on to the server's own place for a login. Says whether it has asked for one. */
+  sendOn(path: string, { url = '' }: IncomingMessage, response: ServerResponse): boolean {
+    if (!ENDPOINTS.has(path)) return false;
+    response.writeHead(307, { location: new URL(url, this.upstream.url).href }).end();
+    return true;
+  }
+
   get #path(): string {
     const { pathname } = this.upstream.url;
     return pathname === '/' ? RESOURCE : `${RESOURCE}${pathname}`;
@@ -51,8 +60,10 @@ export class OAuthPages {
       METADATA,
       (whole: string, begin: string, quoted?: string, plain = '') => {
         const place = quoted ?? plain;
-        if (!URL.canParse(place) || !/^https?:/iu.test(place)) return whole;
-        this.#metadata = new URL(place);
+        const url = URL.canParse(place) ? new URL(place) : undefined;
+        // To another place the client goes by itself, or not: the door goes wherever no stranger could send it.
+        if (url?.origin !== this.upstream.url.origin) return whole;
+        this.#metadata = url;
         return `${begin}"${this.origin}${this.#path}"`;
       },
     );
