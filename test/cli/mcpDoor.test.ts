@@ -173,14 +173,17 @@ describe('a login', () => {
   });
 
   it('at a server of 2025-03-26 that says nothing of it is at the server itself', async () => {
-    const server = await startServer((_said, response) => json(response, {}));
+    const server = await startServer((_said, response) => json(response, { at: response.req.url }));
     const { url } = await mcp.openDoor(cli, server.url);
-    for (const path of ['/authorize?a=b%2F', '/token', '/register']) {
-      const { status, headers } = await fetch(new URL(path, url), { redirect: 'manual' });
-      expect(status).toBe(307);
-      expect(headers.get('location')).toBe(new URL(path, server.url).href);
+    const login = await fetch(new URL('/authorize?a=b%2F', url), { redirect: 'manual' });
+    expect(login.status).toBe(302);
+    expect(login.headers.get('location')).toBe(new URL('/authorize?a=b%2F', server.url).href);
+    const said = { authorization: 'Basic a', 'content-type': 'application/x-www-form-urlencoded' };
+    for (const path of ['/token', '/register']) {
+      const asked = await fetch(new URL(path, url), { method: 'POST', body: '"a"', headers: said });
+      expect(await asked.json()).toEqual({ at: path });
     }
-    await fetch(new URL('/token', url), { method: 'POST', body: '"code"' });
-    expect(server.received).toMatchObject([{ method: 'POST', body: '"code"' }]);
+    const posted = { method: 'POST', body: '"a"', headers: said };
+    expect(server.received).toMatchObject([posted, posted]);
   });
 });
