@@ -1,7 +1,9 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -17,7 +19,7 @@ const WARM_UP = 20_000;
 
 /**
  * What `hookstack mcp` costs the official client of MCP in front of the official server, with hooks of which none
- * matches: one call after the other, and a hundred at a time.
+ * matches: one call after the other, and a hundred at a time; and the same of a door, over HTTP.
  *
  * @param {number} rounds
  * @returns {Promise<import('./rows.mjs').Row[]>}
@@ -28,6 +30,7 @@ export async function measureMcpProxy(rounds) {
   }
   const home = await mkdtemp(path.join(tmpdir(), 'hookstack-bench-'));
   const clients = [];
+  const started = [];
   try {
     await writeSettings(home);
     const { connect, server } = await loadSdk(home);
@@ -44,15 +47,24 @@ export async function measureMcpProxy(rounds) {
     ]);
     clients.push(proxied);
     for (const client of clients) await timeTogether(client, WARM_UP);
-    const { alone, together, bareAlone, bareTogether } = await runRounds(
+    const url = await startHttpServer(server[0], started);
+    const overHttp = await connect(url);
+    clients.push(overHttp);
+    const throughDoor = await connect(await startDoor(home, url, started));
+    clients.push(throughDoor);
+    for (const client of [overHttp, throughDoor]) await timeTogether(client, WARM_UP / 10);
+    const measured = await runRounds(
       {
         bareAlone: () => timeAlone(bare),
         alone: () => timeAlone(proxied),
         bareTogether: () => timeTogether(bare, CALLS * 5),
         together: () => timeTogether(proxied, CALLS * 5),
+        overHttp: () => timeAlone(overHttp),
+        throughDoor: () => timeAlone(throughDoor),
       },
       rounds,
     );
+    const { alone, together, bareAlone, bareTogether } = measured;
     const added = alone.map((ms, round) => ms - bareAlone[round]);
     const title = 'what `hookstack mcp` adds to a call that no hook matches, to the call itself';
     const other = `a call through \`hookstack mcp\` with ${IN_FLIGHT} in flight, to one without`;
@@ -60,11 +72,49 @@ export async function measureMcpProxy(rounds) {
       { ...toRow({ title }, { ours: added, theirs: bareAlone }), goalAmount: 0.3 },
       // A throughput of 0.7.
       toRow({ title: other, goal: 1.43 }, { ours: together, theirs: bareTogether }),
+      toRow(
+        { title: 'a call through a door of `hookstack mcp`, to one over HTTP without', goal: 2 },
+        { ours: measured.throughDoor, theirs: measured.overHttp },
+      ),
     ];
   } finally {
     for (const client of clients) await client.close();
+    for (const child of started) child.kill();
     await rm(home, { recursive: true });
   }
+}
+
+/** Starts a program, and gives what stands at the first place in what it says. */
+async function startUntil(args, options, line, started) {
+  const child = spawn(process.execPath, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  started.push(child);
+  return new Promise((resolve, reject) => {
+    let said = '';
+    const take = (chunk) => {
+      said += chunk;
+      const found = line.exec(said)?.[1];
+      if (found !== undefined) resolve(found);
+    };
+    child.stdout.on('data', take);
+    child.stderr.on('data', take);
+    child.once('exit', () => reject(new Error(said)));
+  });
+}
+
+async function startHttpServer(program, started) {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address();
+  await new Promise((resolve) => probe.close(resolve));
+  const env = { ...process.env, PORT: String(port) };
+  await startUntil([program, 'streamableHttp'], { env }, /(listening)/u, started);
+  return new URL(`http://127.0.0.1:${port}/mcp`);
+}
+
+async function startDoor(home, url, started) {
+  const args = ['mcp', '--name', 'all', '--url', url.href, '--listen', '127.0.0.1:0'];
+  const options = { cwd: home, env: { HOME: home, PATH: process.env.PATH } };
+  return new URL(await startUntil([PROXY, ...args], options, /is at (http:\S+): write/u, started));
 }
 
 async function writeSettings(home) {
@@ -80,9 +130,14 @@ async function loadSdk(home) {
     import(pathToFileURL(require.resolve(`@modelcontextprotocol/sdk/${file}`)));
   const { Client } = await load('client/index.js');
   const { StdioClientTransport } = await load('client/stdio.js');
+  const { StreamableHTTPClientTransport } = await load('client/streamableHttp.js');
   const folder = path.dirname(require.resolve(`${SERVER}/package.json`));
   const connect = async (args) => {
     const client = new Client({ name: 'bench', version: '1' });
+    if (args instanceof URL) {
+      await client.connect(new StreamableHTTPClientTransport(args));
+      return client;
+    }
     const env = { HOME: home, PATH: process.env.PATH };
     const start = { command: process.execPath, args, env, cwd: home, stderr: 'ignore' };
     await client.connect(new StdioClientTransport(start));

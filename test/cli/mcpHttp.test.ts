@@ -5,14 +5,7 @@ import { Cli, group, keepingInput, saying } from './helpers.js';
 import * as mcp from './mcpHttp.js';
 
 const cli = new Cli();
-const { call, event, json, post, startServer, textResult } = mcp;
-
-/** Hides the result of a tool, as hooks for Claude Code do. */
-function replacing(text: string) {
-  const output = { hookEventName: 'PostToolUse', updatedToolOutput: text };
-  const [hooks] = group(saying({ hookSpecificOutput: output }));
-  return [{ ...hooks, dialect: 'claude' as const }] as ReturnType<typeof group>;
-}
+const { call, event, json, post, replacing, startServer, textResult } = mcp;
 
 const SESSION = { 'mcp-session-id': 's' };
 

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import type { ResultPromise } from 'execa';
 import { createParser } from 'eventsource-parser';
 import { onTestFinished } from 'vitest';
-import type { Cli } from './helpers.js';
+import { group, saying, type Cli } from './helpers.js';
 import type { RpcMessage } from './mcpClient.js';
 
 interface Received {
@@ -56,6 +56,15 @@ export function event(message: object | string, id?: string): string {
 
 export function textResult(id: unknown, value: string): object {
   return { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: value }] } };
+}
+
+/** Hides the result of a tool, as hooks for Claude Code do. */
+export function replacing(shown: string, matcher?: string) {
+  const output = { hookEventName: 'PostToolUse', updatedToolOutput: shown };
+  const [hooks] = group(saying({ hookSpecificOutput: output }));
+  return [
+    { ...hooks, ...(matcher !== undefined && { matcher }), dialect: 'claude' as const },
+  ] as ReturnType<typeof group>;
 }
 
 export interface Door {

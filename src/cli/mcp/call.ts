@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.js';
+import type { CallSession } from '../../protocol/types.js';
 import type { Outlet } from './lines.js';
 import type { Id, Message } from './rpc.js';
 import type { ToolOffer } from './toolSelection.js';
@@ -10,6 +11,8 @@ export type Receiver = (answer: Message, line: Buffer) => void;
 export interface McpSession {
   /** Of clients of before 2026-07-28, which say it once. */
   capabilities: Message;
+  /** For whom hooks run; `undefined` for the session of this process. */
+  readonly forHooks: CallSession | undefined;
   readonly offer: ToolOffer;
 }
 

@@ -76,12 +76,25 @@ export function unfinishedToSend(answer: Message, id: Id): Message {
   return { jsonrpc: '2.0', id, result: { ...result, ...(task !== undefined && { task: rest }) } };
 }
 
-/** How far a call is, without words: what a tool gives is for its hooks first. */
-export function progressToSend({ method, params }: Message): Message {
-  const { progressToken, progress, total } = recordIn(params);
+/**
+ * A notification that may hold what a tool gives, without its words: they are for hooks first.
+ *
+ * @returns `undefined` for any other message
+ */
+export function withoutWords({ method, params }: Message): Message | undefined {
+  const { progressToken, progress, total, level } = recordIn(params);
+  if (method === 'notifications/message') {
+    const data = 'withheld by hookstack: hooks are to see a result first';
+    const known = typeof level === 'string' && LEVEL.test(level) && { level };
+    return { jsonrpc: '2.0', method, params: { ...known, data } };
+  }
+  if (method !== 'notifications/progress') return undefined;
   const known = { progressToken, progress: asNumber(progress), total: asNumber(total) };
   return { jsonrpc: '2.0', method, params: known };
 }
+
+/** Of a line of a log. */
+const LEVEL = /^(?:debug|info|notice|warning|error|critical|alert|emergency)$/u;
 
 function asNumber(said: unknown): number | undefined {
   return typeof said === 'number' ? said : undefined;

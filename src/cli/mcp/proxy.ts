@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Approver } from '../../protocol/approval.js';
+import type { CallSession } from '../../protocol/types.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { isRecord } from '../../util/records.js';
 import { hasRepeatedKey, lookalikeIn, problemOfAnswer, zeroIn } from './exact.js';
@@ -7,7 +8,7 @@ import { asOneLine, LineSplitter, readPieces, toLine, type Outlet } from './line
 import { errorAnswer, isId, isTooDeepLine, parseLine, recordIn, RpcError } from './rpc.js';
 import type { Id, Message } from './rpc.js';
 import type { CallHost, McpSession, Receiver, Route } from './call.js';
-import { progressToSend } from './forwarding.js';
+import { withoutWords } from './forwarding.js';
 import { ToolCalls } from './toolCalls.js';
 import { ToolOffer } from './toolSelection.js';
 
@@ -54,8 +55,9 @@ export class McpProxy {
 
   readonly #fullName = (tool: string): string => `mcp__${this.options.name}__${tool}`;
 
-  newSession(): McpSession {
-    return { capabilities: {}, offer: new ToolOffer(this.#fullName) };
+  /** @param forHooks what hooks read of a client, where there are several */
+  newSession(forHooks?: CallSession): McpSession {
+    return { capabilities: {}, forHooks, offer: new ToolOffer(this.#fullName, forHooks) };
   }
 
   get approver(): Approver {
@@ -280,7 +282,6 @@ export class McpProxy {
   }
 
   #pass(message: unknown, line: Buffer, route: Route): void {
-    const { client, session } = route;
     const { method, id, error, result } = recordIn(message);
     const isAnswer = error !== undefined || result !== undefined;
     // What could be read as a request and as an answer would pass hooks by as the one.
@@ -288,12 +289,12 @@ export class McpProxy {
     const lookalike = lookalikeIn(message);
     if (lookalike !== undefined) return this.#drop(message, lookalike, route);
     if (typeof method === 'string') {
-      const hasWords = method === 'notifications/progress' && this.#calls.isResultAwaited(session);
-      client.send(hasWords ? progressToSend(message) : line);
+      const shown = this.#calls.isResultAwaited ? withoutWords(message) : undefined;
+      route.client.send(shown ?? line);
     } else if (isId(id)) this.#takeAnswer(id, message, line, route);
     // An error about what could not be read is no answer to any request.
     else if ((id ?? null) === null && isRecord(error) && result === undefined) {
-      client.send(toLine(message));
+      route.client.send(toLine(message));
     } else return this.#noteNonsense();
     this.#nonsense = 0;
   }

@@ -60,11 +60,9 @@ export class ToolCalls {
     return this.#calls.size;
   }
 
-  /** Whether a result is on its way that hooks are to see before the client does. */
-  isResultAwaited(session: McpSession): boolean {
-    return [...this.#calls.values()].some(
-      ({ isResultSeen = false, route }) => isResultSeen && route.session === session,
-    );
+  /** Whether a result is on its way that hooks are to see before any client does. */
+  get isResultAwaited(): boolean {
+    return [...this.#calls.values()].some(({ isResultSeen = false }) => isResultSeen);
   }
 
   has(key: Id): boolean {
@@ -164,6 +162,7 @@ export class ToolCalls {
     const final = await executeToolWithHooks(config, toolName, { ...call.given }, execute, {
       signal: call.over.signal,
       callId: String(call.id),
+      session: call.route.session.forHooks,
       onApproval: ({ id }, answer) => {
         if (answer) this.#asking.delete(id);
         else this.#asking.set(id, call);

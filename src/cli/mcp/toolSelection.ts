@@ -1,6 +1,7 @@
 import type { FunctionDeclaration } from '@google/genai';
 import type { Config } from '../../config/config.js';
 import { fireBeforeToolSelectionHook } from '../../core/geminiChatHookTriggers.js';
+import type { CallSession } from '../../protocol/types.js';
 import { ToolErrorType, type ToolResult } from '../../tools/tools.js';
 import { traceRefusal } from '../../trace/stackSpans.js';
 import { isRecord } from '../../util/records.js';
@@ -22,7 +23,10 @@ export class ToolOffer {
   #isAll = false;
 
   /** @param fullName the name by which hooks know a tool of the server */
-  constructor(private readonly fullName: (tool: string) => string) {}
+  constructor(
+    private readonly fullName: (tool: string) => string,
+    private readonly session: CallSession | undefined,
+  ) {}
 
   /** Whether it is known that hooks allow all tools. */
   get isAll(): boolean {
@@ -34,7 +38,7 @@ export class ToolOffer {
     const tools = toolsOf(answer);
     const isFurther = Object.hasOwn(recordIn(request, 'params'), 'cursor');
     const before = isFurther ? this.#selection : undefined;
-    const page = selectTools(
+    const page = this.#select(
       config,
       tools.flatMap((tool) => this.#declare(tool)),
     );
@@ -62,13 +66,17 @@ export class ToolOffer {
     toolName: string,
     given: Readonly<Record<string, unknown>>,
   ): Promise<ToolResult | undefined> {
-    const { allowed, by } = await (this.#selection ?? this.#remember(selectTools(config, [])));
+    const { allowed, by } = await (this.#selection ?? this.#remember(this.#select(config, [])));
     if (allowed === undefined || allowed.has(toolName)) return undefined;
     const message = `The tool "${toolName}" was not run: hooks have restricted the tools of this server, and it is not among those that may be called.`;
     const error = { type: ToolErrorType.NotAllowed, message };
     const refusal = { llmContent: message, returnDisplay: message, error };
     traceRefusal(toolName, given, refusal, by);
     return refusal;
+  }
+
+  #select(config: Config, tools: FunctionDeclaration[]): Promise<Selection> {
+    return selectTools(config, tools, this.session);
   }
 
   #remember(selection: Promise<Selection>): Promise<Selection> {
@@ -90,10 +98,11 @@ export class ToolOffer {
 async function selectTools(
   config: Config,
   functionDeclarations: FunctionDeclaration[],
+  session: CallSession | undefined,
 ): Promise<Selection> {
   const tools = [{ functionDeclarations }];
   const request = { model: '', contents: [], config: { tools } };
-  const said = await fireBeforeToolSelectionHook(config, request);
+  const said = await fireBeforeToolSelectionHook(config, request, { session });
   const { mode, allowedFunctionNames } = said.toolConfig?.functionCallingConfig ?? {};
   const isNone = said.stopped === true || String(mode) === 'NONE';
   const names = isNone ? [] : allowedFunctionNames;

@@ -39,7 +39,7 @@ export class ClientStream {
 
   beginEvents(status = 200, headers: OutgoingHttpHeaders = {}): void {
     if (this.hasBegun || this.isGone) return;
-    this.response.writeHead(status, { ...EVENTS, ...headers });
+    this.response.writeHead(status, { ...headers, ...EVENTS });
     this.response.flushHeaders();
   }
 

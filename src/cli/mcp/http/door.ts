@@ -52,15 +52,16 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
   });
   const { address, port: bound, family } = server.address() as AddressInfo;
   const origin = `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`;
-  const pages = new OAuthPages(upstream, origin);
+  const bodies = new BodyReader(MAX_LINE_BYTES, BODIES_AT_A_TIME);
+  const pages = new OAuthPages(upstream, origin, bodies);
   const context: DoorContext = {
     name,
     proxy,
     upstream,
     pages,
     over: over.signal,
-    bodies: new BodyReader(MAX_LINE_BYTES, BODIES_AT_A_TIME),
-    sessions: new Sessions(() => proxy.newSession()),
+    bodies,
+    sessions: new Sessions((forHooks) => proxy.newSession(forHooks)),
     waiting: new Waiting(proxy),
     kept: new KeptAnswers(),
   };
@@ -93,7 +94,8 @@ async function route(
   if ('error' in admission) return send(response, admission.status, { error: admission.error });
   const [path = '', query] = (request.url ?? '').split('?', 2);
   const { method = '' } = request;
-  if (method === 'GET' && pages.has(path)) return pages.answer(path, request, response);
+  if (path !== upstream.url.pathname && pages.has(method, path))
+    return pages.answer(path, request, response);
   if (path !== upstream.url.pathname) {
     const error = `There is nothing at this path: the server is at ${upstream.url.pathname}`;
     return send(response, 404, { error });

@@ -6,7 +6,8 @@ import { MAX_LINE_BYTES, readPieces } from '../lines.js';
 /** Hears what a stream of events says. */
 export interface EventReader {
   readonly event: (event: EventSourceMessage) => void;
-  readonly comment?: (text: string) => void;
+  /** A sign of life. */
+  readonly comment?: () => void;
   /** @param ms after which to come again */
   readonly retry?: (ms: number) => void;
   /** What to wait for before reading on. */
@@ -25,7 +26,8 @@ export async function readEvents(
 ): Promise<boolean> {
   let isTooLong = false;
   const parser = createParser({
-    onEvent: event,
+    onEvent: ({ id, event: name, data }) =>
+      event({ id: inOneLine(id), event: inOneLine(name), data }),
     maxBufferSize: MAX_LINE_BYTES,
     ...(comment && { onComment: comment }),
     ...(retry && { onRetry: retry }),
@@ -40,6 +42,11 @@ export async function readEvents(
   });
   if (isTooLong) response.destroy();
   return !isTooLong && response.complete;
+}
+
+/** Some readers end a line where events do not, and would read the rest as an event that nobody has looked at. */
+function inOneLine(field: string | undefined): string | undefined {
+  return field !== undefined && /[\p{Cc}\u2028\u2029]/u.test(field) ? undefined : field;
 }
 
 interface EventFields {

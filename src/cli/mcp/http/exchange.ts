@@ -8,13 +8,12 @@ import type { BodyReader } from '../../serve/readBody.js';
 import { headerOf, isJson, JSON_ONLY, PARTING, send } from '../../serve/respond.js';
 import type { Route } from '../call.js';
 import type { McpProxy } from '../proxy.js';
-import { canElicit } from '../questions.js';
 import { isId, parseLine, recordIn, type Id, type Message } from '../rpc.js';
 import { ClientStream, textOf, type Slot } from './clientStream.js';
 import { readEvents } from './events.js';
 import type { OAuthPages } from './oauthPages.js';
 import { failureOf, failureSlot, Pending, withheldAnswer, type Waiting } from './pending.js';
-import type { DoorSession, KeptAnswers, Sessions } from './sessions.js';
+import { SESSION, type DoorSession, type KeptAnswers, type Sessions } from './sessions.js';
 import {
   decoded,
   isGood,
@@ -40,7 +39,6 @@ export interface DoorContext {
 }
 
 const NEWLINE = Buffer.from('\n');
-const SESSION = 'mcp-session-id';
 /** Of sessions that are the door's own, as the server has none. */
 const OWN_SESSION = 'hookstack-';
 /** What the door can read is for the door to say. */
@@ -63,7 +61,7 @@ export class Exchange {
     private readonly response: ServerResponse,
   ) {
     this.#stream = new ClientStream(response);
-    this.#session = context.sessions.of(headerOf(request, SESSION));
+    this.#session = context.sessions.of(request);
     const end = () => this.#gone.abort();
     context.over.addEventListener('abort', end, { once: true });
     response.once('close', () => {
@@ -237,8 +235,8 @@ export class Exchange {
     const { sessions } = this.context;
     const id = headers[SESSION];
     if (typeof id === 'string') sessions.register(id, this.#session);
-    else if (canElicit(this.#session.capabilities)) {
-      // Else nobody would know who can be asked.
+    else {
+      // Else nobody would know one client from another, and who can be asked.
       const own = `${OWN_SESSION}${randomUUID()}`;
       sessions.register(own, this.#session);
       passed[SESSION] = own;
@@ -284,7 +282,7 @@ export class Exchange {
         }
         this.#receive(Buffer.from(`${data}\n`), stream.slot(id, event));
       },
-      comment: (text) => stream.note(`:${text}\n\n`),
+      comment: () => stream.note(':\n\n'),
       retry: (ms) => stream.note(`retry: ${ms}\n`),
       wait: () => stream.drained(),
     });

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isRecord } from '../../../util/records.js';
-import { send } from '../../serve/respond.js';
+import type { BodyReader } from '../../serve/readBody.js';
+import { headerOf, PARTING, send } from '../../serve/respond.js';
 import {
   decoded,
   isGood,
@@ -16,6 +17,12 @@ const PAGES = [
   '/.well-known/oauth-authorization-server',
   '/.well-known/openid-configuration',
 ];
+/** Where clients of 2025-03-26 log in at a server that has no such page. */
+const LOGIN = '/authorize';
+const LOGIN_POSTS = new Set(['/token', '/register']);
+/** What a page is asked with; a login with what it says of the client too. */
+const ASKED = ['accept', 'mcp-protocol-version'];
+const POSTED = [...ASKED, 'authorization', 'content-type'];
 /** As RFC 9728 writes it. */
 const METADATA = /(resource_metadata\s*=\s*)(?:"([^"]*)"|([^\s,"]+))/giu;
 
@@ -31,10 +38,13 @@ export class OAuthPages {
   constructor(
     private readonly upstream: Upstream,
     private readonly origin: string,
+    private readonly bodies: BodyReader,
   ) {}
 
-  has(path: string): boolean {
-    return PAGES.some((page) => path === page || path.startsWith(`${page}/`));
+  has(method: string, path: string): boolean {
+    if (method === 'POST') return LOGIN_POSTS.has(path);
+    if (method !== 'GET') return false;
+    return path === LOGIN || PAGES.some((page) => path === page || path.startsWith(`${page}/`));
   }
 
   get #path(): string {
@@ -51,8 +61,10 @@ export class OAuthPages {
       METADATA,
       (whole: string, begin: string, quoted?: string, plain = '') => {
         const place = quoted ?? plain;
-        if (!URL.canParse(place) || !/^https?:/iu.test(place)) return whole;
-        this.#metadata = new URL(place);
+        const url = URL.canParse(place) ? new URL(place) : undefined;
+        // To another place the client goes by itself, or not: the door goes wherever no stranger could send it.
+        if (url?.origin !== this.upstream.url.origin) return whole;
+        this.#metadata = url;
         return `${begin}"${this.origin}${this.#path}"`;
       },
     );
@@ -60,26 +72,29 @@ export class OAuthPages {
   }
 
   async answer(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { headers } = request;
-    const version = headers['mcp-protocol-version'];
+    const { method = 'GET', url = path } = request;
+    // A browser asks, which has its cookies for the server's own address.
+    if (path === LOGIN) {
+      return void response.writeHead(302, { location: new URL(url, this.upstream.url).href }).end();
+    }
+    const isPost = method === 'POST';
+    const said = isPost ? await this.bodies.read(request, undefined) : undefined;
+    if (said === 'broken') return;
+    if (said && 'error' in said) return send(response, said.status, { error: said.error }, PARTING);
+    const headers: Record<string, string> = {};
+    for (const name of isPost ? POSTED : ASKED) {
+      const value = headerOf(request, name);
+      if (value !== undefined) headers[name] = value;
+    }
     const over = new AbortController();
     response.once('close', () => over.abort());
+    const body = said && { body: Buffer.from(said.text) };
     const page = await this.upstream
-      .request(
-        {
-          method: 'GET',
-          headers: {
-            accept: headers.accept ?? 'application/json',
-            ...(typeof version === 'string' && { 'mcp-protocol-version': version }),
-          },
-          signal: over.signal,
-        },
-        this.#placeOf(path),
-      )
+      .request({ method, headers, signal: over.signal, ...body }, this.#placeOf(path))
       .catch((error: unknown) => String(error));
     if (typeof page === 'string') return send(response, 502, { error: page });
-    const body = decoded(page);
-    const text = body && (await readWhole(body));
+    const whole = decoded(page);
+    const text = whole && (await readWhole(whole));
     if (!text) return send(response, 502, { error: 'The page of the server cannot be read' });
     const { 'content-encoding': _read, ...kept } = passedHeaders(page.headers);
     const isOurs = path.startsWith(RESOURCE) && isGood(page);

@@ -1,56 +1,78 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { CallSession } from '../../../protocol/types.js';
+import { headerOf } from '../../serve/respond.js';
 import type { McpSession } from '../call.js';
 import type { Id } from '../rpc.js';
 
+/** What a client says of its session. */
+export const SESSION = 'mcp-session-id';
 /** Sessions that are known at a time; of an older one nothing is known but that hooks look at its calls. */
 const MAX_SESSIONS = 10_000;
 /** Answers that a client may come back for, in number and bytes. */
 const MAX_KEPT = 1000;
 const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 
-/** A client of the door, by the id that the server gave it. */
+/** A client of the door, as it says itself. */
 export interface DoorSession extends McpSession {
   /** A part of the keys of its requests. */
   readonly scope: string;
 }
 
-/** The sessions of a server, as the server counts them. */
+/** The sessions of a server, as the server counts them; for hooks, each is one of its own. */
 export class Sessions {
   readonly #known = new Map<string, DoorSession>();
+  /** Clients without a session: whoever has the same login, and without one whoever has the same connection. */
+  readonly #logins = new Map<string, DoorSession>();
+  readonly #connections = new WeakMap<Socket, DoorSession>();
   #count = 0;
-  /** For clients without a session: all of them are offered the same tools. */
-  readonly #shared: McpSession;
 
-  constructor(private readonly make: () => McpSession) {
-    this.#shared = make();
-  }
+  constructor(private readonly make: (forHooks: CallSession) => McpSession) {}
 
-  /** @param id what the client says; `undefined` where it has none */
-  of(id: string | undefined): DoorSession {
-    const known = id === undefined ? undefined : this.#known.get(id);
-    if (known) return known;
-    this.#count += 1;
-    const scope = String(this.#count);
-    if (id === undefined) return { capabilities: {}, offer: this.#shared.offer, scope };
-    return this.register(id, { ...this.make(), scope });
+  of(request: IncomingMessage): DoorSession {
+    const id = headerOf(request, SESSION);
+    if (id !== undefined) return this.register(id);
+    // Two of them may use the same ids.
+    return { ...this.#clientOf(request), scope: this.#nextScope() };
   }
 
   /** A first request has no session yet: its own begins with the answer. */
   begin(): DoorSession {
-    this.#count += 1;
-    return { ...this.make(), scope: String(this.#count) };
+    return { ...this.make({ sessionId: randomUUID() }), scope: this.#nextScope() };
   }
 
-  register(id: string, session: DoorSession): DoorSession {
-    const known = this.#known.get(id);
-    if (known) return known;
-    const [oldest] = this.#known.keys();
-    if (this.#known.size >= MAX_SESSIONS && oldest !== undefined) this.#known.delete(oldest);
-    this.#known.set(id, session);
-    return session;
+  register(id: string, session?: DoorSession): DoorSession {
+    return this.#find(this.#known, id, session);
   }
 
   delete(id: string): void {
     this.#known.delete(id);
+  }
+
+  #nextScope(): string {
+    this.#count += 1;
+    return String(this.#count);
+  }
+
+  #clientOf({ headers: { authorization }, socket }: IncomingMessage): DoorSession {
+    if (authorization !== undefined) {
+      const login = createHash('sha256').update(authorization).digest('base64');
+      return this.#find(this.#logins, login);
+    }
+    const client = this.#connections.get(socket) ?? this.begin();
+    this.#connections.set(socket, client);
+    return client;
+  }
+
+  /** What is known by a key, and else a new one. Who was seen last is forgotten last. */
+  #find(known: Map<string, DoorSession>, key: string, first?: DoorSession): DoorSession {
+    const session = known.get(key) ?? first ?? this.begin();
+    known.delete(key);
+    known.set(key, session);
+    const [oldest] = known.keys();
+    if (known.size > MAX_SESSIONS && oldest !== undefined) known.delete(oldest);
+    return session;
   }
 }
 

@@ -64,7 +64,7 @@ export class Upstream {
   /**
    * Sends a request, and follows redirects within its origin. To another one nothing goes, credentials least of all.
    *
-   * @param url where, if not the server itself
+   * @param url where, if not the server itself, in its origin
    * @throws Error where there is no response, or a redirect that is not followed
    */
   async request(sent: Sent, url = this.url): Promise<IncomingMessage> {
@@ -78,9 +78,9 @@ export class Upstream {
         throw new Error('it redirects to what is no URL');
       }
       const next = new URL(headers.location, place);
-      if (next.origin !== url.origin) {
+      if (next.origin !== this.url.origin) {
         throw new Error(
-          `it redirects to ${next.origin}, where its credentials do not go: if that is the server, write its address in place of ${url.origin}`,
+          `it redirects to ${next.origin}, where its credentials do not go: if that is the server, write its address in place of ${this.url.origin}`,
         );
       }
       place = next;
@@ -91,13 +91,12 @@ export class Upstream {
   #send(url: URL, { method, headers, body, signal }: Sent): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const { request } = url.protocol === 'https:' ? https : http;
-      const isOwn = url.protocol === this.url.protocol;
       const length = body && { 'content-length': body.length };
       const options = {
         method,
         headers: { ...headers, ...length },
         signal,
-        ...(isOwn && { agent: this.#agent }),
+        agent: this.#agent,
       };
       const sent = request(url, options, (response) => {
         // Who reads learns it from the end.
