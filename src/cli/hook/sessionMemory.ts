@@ -117,7 +117,7 @@ async function refusalOfHelper(
     await write('probe', 'x');
     return undefined;
   } catch (error) {
-    const why = `What is decided of sub-agents cannot be kept in ~/.llxprt/${FOLDER} (${errorMessage(error)})`;
+    const why = `What is decided of sub-agents cannot be kept in ~/.llxprt/${SESSIONS} (${errorMessage(error)})`;
     const next = 'mend that, and start it again';
     return {
       kind: 'block',
