@@ -25,10 +25,9 @@ export async function decideReceived(
   const system = config.getHookSystem();
   const late = system?.lookForLate(options.session);
   if (!system || !late?.isThere || options.signal?.aborted) return verdict;
-  return withLate(received, verdict, {
-    wakes: () => late.wakes,
-    take: () => system.takeLate(options.session),
-  });
+  return withLate(received, verdict, (ifWakes) =>
+    ifWakes && !late.wakes ? [] : system.takeLate(options.session),
+  );
 }
 
 /**

@@ -32,14 +32,17 @@ interface Memory {
  * Some agents cannot be ended at the event at which hooks want that, or not in all versions; some run tools that they were
  * told not to offer. So that is remembered: such tools are refused, and the agent is ended wherever it can be, until the
  * user says something new, or hooks answer otherwise. Where there is nothing to remember, nothing is written.
+ *
+ * @param add to the verdict of an agent that is not to end
  */
 export async function withMemory(
   received: Received,
   decide: () => Promise<ReplyVerdict>,
+  add: (verdict: ReplyVerdict) => ReplyVerdict = (verdict) => verdict,
 ): Promise<ReplyVerdict> {
   const { event } = received;
   const file = fileOf(received.dialect, received.identity.sessionId);
-  if (file === undefined) return decide();
+  if (file === undefined) return add(await decide());
   const before = await recall(file);
   if (event === BeforeTool) {
     const refusal = refusalOf(received, before) ?? (await refusalOfHelper(received));
@@ -49,7 +52,8 @@ export async function withMemory(
   const verdict = await decide();
   await keep(file, before, { ...kept, ...memoryOf(received, verdict) });
   // Whoever starts a session that was stopped before is about to say something new.
-  if (kept.stop === undefined || verdict.kind === 'stop' || event === SessionStart) return verdict;
+  if (kept.stop === undefined) return add(verdict);
+  if (verdict.kind === 'stop' || event === SessionStart) return verdict;
   // Nobody sends back to work what is to end.
   return event === AfterAgent || event === SubagentStop
     ? { ...verdict, kind: 'none' }
