@@ -19,19 +19,27 @@ type TakeLate = (ifWakes: boolean) => readonly LateAnswer[];
  */
 export function withLate(received: Received, verdict: ReplyVerdict, take: TakeLate): ReplyVerdict {
   if (verdict.kind === 'stop') return verdict;
-  const { event, payload } = received;
-  const isLet = verdict.kind === 'none' || verdict.kind === 'allow';
-  const isSent = 'stopHookActive' in payload && payload.stopHookActive;
-  if (isLet && !isSent && canSendBack(received)) {
+  if (maySendBack(received, verdict)) {
     const reason = take(true).flatMap(textsOf).join('\n\n');
     if (reason !== '') return { ...verdict, kind: 'block', reason };
   }
   // The model may read nothing of what is refused.
-  const isRead = carriesContext(received) && (isLet || !events[event].canBlock);
-  const texts = isRead ? take(false).flatMap(textsOf) : [];
+  const isRead = isLet(verdict) || !events[received.event].canBlock;
+  const texts = isRead && carriesContext(received) ? take(false).flatMap(textsOf) : [];
   return texts.length > 0
     ? { ...verdict, context: [...texts, ...(verdict.context ?? [])] }
     : verdict;
+}
+
+/** Whether an agent that has finished can be sent back to work, and was not yet. */
+export function maySendBack(received: Received, verdict: ReplyVerdict): boolean {
+  const { payload } = received;
+  const isSent = 'stopHookActive' in payload && payload.stopHookActive;
+  return isLet(verdict) && !isSent && canSendBack(received);
+}
+
+function isLet({ kind }: ReplyVerdict): boolean {
+  return kind === 'none' || kind === 'allow';
 }
 
 /** Whether it is the end of an agent, or of a sub-agent that can be told from its parent, which a block prevents. */

@@ -292,6 +292,15 @@ describe('what an async hook has said', () => {
     expect(JSON.stringify((await send(cli, 'claude', PROMPT)).json)).toContain('LATE');
   });
 
+  it('has what its author puts before the reason, in the words of Claude Code', async () => {
+    const words = { asyncRewake: true, rewakeMessage: 'Review:', rewakeSummary: 'reviewed' };
+    await haveSaid(RED, words);
+    expect((await send(cli, 'claude', STOP)).json).toEqual({
+      decision: 'block',
+      reason: 'Review:\n\nRed',
+    });
+  });
+
   it('gives one of two ends a reason, and the other none', async () => {
     await haveSaid(RED, { asyncRewake: true });
     const ends = await Promise.all([1, 2, 3, 4].map(() => send(cli, 'claude', STOP)));
