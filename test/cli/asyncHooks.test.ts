@@ -56,14 +56,20 @@ function lines(file: string): string[] {
   return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
 }
 
+/** A hook that says when it starts, and waits for a file of the project. */
+function waitingFor(file: string) {
+  const command = `cat >/dev/null; echo $$ >>started; until [ -e ${file} ]; do sleep 0.05; done`;
+  return { type: 'command', name: file, async: true, command };
+}
+
 /** Of all events. */
 function runningHooks(): number {
   return files('.run').reduce((sum, name) => sum + readFileSync(join(folderOf(), name)).length, 0);
 }
 
 function decisionOf(json: object | undefined): unknown {
-  const { hookSpecificOutput } = (json ?? {}) as { hookSpecificOutput?: object };
-  return (hookSpecificOutput as { permissionDecision?: string } | undefined)?.permissionDecision;
+  const said = json as { hookSpecificOutput?: { permissionDecision?: string } } | undefined;
+  return said?.hookSpecificOutput?.permissionDecision;
 }
 
 describe('an async hook of an agent', () => {
@@ -134,11 +140,7 @@ describe('an async hook of an agent', () => {
   });
 
   it('is counted, and not its event; side by side, too; one that has ended is not', async () => {
-    const hook = (file: string, name: string) => ({
-      ...{ type: 'command', name, async: true },
-      command: `cat >/dev/null; echo $$ >>started; until [ -e ${file} ]; do sleep 0.05; done`,
-    });
-    const hooks = [hook('go', 'short'), hook('end', 'long')];
+    const hooks = [waitingFor('go'), waitingFor('end')];
     await cli.userSettings({ AfterTool: [{ hooks }] } as never, { maxAsyncHooks: 4 });
     const sent = [1, 2, 3, 4, 5].map(() => send(cli, 'claude', AFTER_TOOL));
     const left = (await Promise.all(sent)).filter(({ json }) =>
