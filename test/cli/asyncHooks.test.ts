@@ -67,9 +67,8 @@ function runningHooks(): number {
   return files('.run').reduce((sum, name) => sum + readFileSync(join(folderOf(), name)).length, 0);
 }
 
-function decisionOf(json: object | undefined): unknown {
-  const said = json as { hookSpecificOutput?: { permissionDecision?: string } } | undefined;
-  return said?.hookSpecificOutput?.permissionDecision;
+function decisionOf(json: { hookSpecificOutput?: { permissionDecision?: string } } = {}): unknown {
+  return json.hookSpecificOutput?.permissionDecision;
 }
 
 describe('an async hook of an agent', () => {
