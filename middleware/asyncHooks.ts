@@ -223,15 +223,17 @@ export function lateAnswerOf(result: HookExecutionResult): LateAnswer | undefine
   const { finalOutput } = aggregateResults([result], result.eventName);
   if (!finalOutput) return undefined;
   const isBlock = finalOutput.isBlockingDecision();
+  const wakes = isBlock && result.hookConfig.asyncRewake === true;
+  const before = wakes ? result.hookConfig.rewakeMessage : undefined;
   const answer: LateAnswer = {
     context: finalOutput.getAdditionalContext() ?? finalOutput.foreign?.contextOfResult,
     reason: isBlock
-      ? finalOutput.getBlockReason()
+      ? [before, finalOutput.getBlockReason()].filter(Boolean).join('\n\n')
       : finalOutput.shouldStopExecution()
         ? finalOutput.getStopReason()
         : undefined,
     systemMessage: asText(finalOutput.systemMessage),
-    wakes: isBlock && result.hookConfig.asyncRewake === true,
+    wakes,
   };
   return answer.context || answer.reason || answer.systemMessage ? answer : undefined;
 }

@@ -66,9 +66,9 @@ interface HostRunOptions extends RunOptions {
  */
 export type AsyncMode = 'start' | 'wait' | 'only' | DetachHooks;
 
-/** Has somebody else run the async hooks of an event, as this process cannot wait for them. Never rejects. */
+/** Has somebody else run so many async hooks of an event, as this process cannot wait for them. Never rejects. */
 export type DetachHooks = (
-  event: Pick<HookContext, 'event' | 'payload' | 'session'>,
+  event: Pick<HookContext, 'event' | 'payload' | 'session'> & { readonly hooks: number },
 ) => Promise<void>;
 
 /** What a host says of how its hooks run. A hook system names all of it, so that no setting is left at a default. */
@@ -227,7 +227,7 @@ export class HookRunner {
     if (meant.length === 0) return undefined;
     const { asyncHooks: mode } = options;
     if (typeof mode === 'function') {
-      await mode({ event, payload, session });
+      await mode({ event, payload, session, hooks: meant.length });
       return undefined;
     }
     const module = await import('./asyncHooks.js');

@@ -46,10 +46,9 @@ function withLateOf(
 ): ReplyVerdict {
   const { isThere, wakes } = system.lookForLate(session);
   if (!isThere) return verdict;
-  return withLate(received, verdict, {
-    wakes: () => wakes,
-    take: () => system.takeLate(session),
-  });
+  return withLate(received, verdict, (ifWakes) =>
+    ifWakes && !wakes ? [] : system.takeLate(session),
+  );
 }
 
 /**

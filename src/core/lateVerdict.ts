@@ -1,42 +1,45 @@
 import { dialects, sentEvent } from '../dialects/dialects.js';
 import { carriesContext } from '../dialects/reverse.js';
+import { events } from '../protocol/events.js';
 import type { LateAnswer } from '../protocol/lateAnswer.js';
 import { textsOf } from '../protocol/llmContent.js';
 import type { Received, ReplyVerdict } from '../protocol/received.js';
 import { HookEventName } from '../protocol/types.js';
 
-/** What async hooks of one session have said, and nobody has read. */
-export interface LateSource {
-  /** Whether a hook that says `asyncRewake` blocks. */
-  wakes(): boolean;
-  /** Takes all of it. */
-  take(): readonly LateAnswer[];
-}
+/**
+ * Takes what async hooks of one agent have said, and nobody has read.
+ *
+ * @param ifWakes all of it only where a hook that says `asyncRewake` blocks, else nothing
+ */
+type TakeLate = (ifWakes: boolean) => readonly LateAnswer[];
 
 /**
  * The verdict on an event of another agent, with what async hooks have said since, where its model reads that. One that
  * says `asyncRewake` and blocks keeps the agent from ending.
  */
-export function withLate(
-  received: Received,
-  verdict: ReplyVerdict,
-  late: LateSource,
-): ReplyVerdict {
+export function withLate(received: Received, verdict: ReplyVerdict, take: TakeLate): ReplyVerdict {
   if (verdict.kind === 'stop') return verdict;
-  if (maySendBack(received, verdict) && late.wakes()) {
-    return { ...verdict, kind: 'block', reason: late.take().flatMap(textsOf).join('\n\n') };
+  if (maySendBack(received, verdict)) {
+    const reason = take(true).flatMap(textsOf).join('\n\n');
+    if (reason !== '') return { ...verdict, kind: 'block', reason };
   }
-  const texts = carriesContext(received) ? late.take().flatMap(textsOf) : [];
+  // The model may read nothing of what is refused.
+  const isRead = isLet(verdict) || !events[received.event].canBlock;
+  const texts = isRead && carriesContext(received) ? take(false).flatMap(textsOf) : [];
   return texts.length > 0
     ? { ...verdict, context: [...texts, ...(verdict.context ?? [])] }
     : verdict;
 }
 
 /** Whether an agent that has finished can be sent back to work, and was not yet. */
-export function maySendBack(received: Received, { kind }: ReplyVerdict): boolean {
+export function maySendBack(received: Received, verdict: ReplyVerdict): boolean {
   const { payload } = received;
   const isSent = 'stopHookActive' in payload && payload.stopHookActive;
-  return (kind === 'none' || kind === 'allow') && !isSent && canSendBack(received);
+  return isLet(verdict) && !isSent && canSendBack(received);
+}
+
+function isLet({ kind }: ReplyVerdict): boolean {
+  return kind === 'none' || kind === 'allow';
 }
 
 /** Whether it is the end of an agent, or of a sub-agent that can be told from its parent, which a block prevents. */

@@ -14,6 +14,7 @@ const ASKED_TYPES: ReadonlySet<unknown> = new Set(['mcp_tool', 'prompt']);
 const IDLE_KEYS: ReadonlyMap<string, string> = new Map([
   ['once', 'the hook runs every time'],
   ['statusMessage', 'no such message is shown'],
+  ['rewakeSummary', 'no such line is shown'],
 ]);
 
 /** The same of hooks that are no commands. */

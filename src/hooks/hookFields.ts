@@ -153,6 +153,7 @@ const HOOK_FIELDS: FieldTable<HookFields> = {
   persistent: { struct: persistent },
   async: { struct: flag },
   asyncRewake: { struct: flag },
+  rewakeMessage: { struct: text },
 };
 
 const OF_COMMANDS = [
@@ -164,6 +165,7 @@ const OF_COMMANDS = [
   'persistent',
   'async',
   'asyncRewake',
+  'rewakeMessage',
 ];
 const OF_REMOTES = [
   'url',

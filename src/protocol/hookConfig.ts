@@ -70,6 +70,8 @@ export interface CommandHookConfig {
   readonly async?: boolean;
   /** The same; and where it exits with code 2, or blocks, an agent that has finished is sent back to work with the reason. */
   readonly asyncRewake?: boolean;
+  /** What the agent reads before that reason. */
+  readonly rewakeMessage?: string;
   /**
    * Of `type: "remote"`: the server that is asked, `https://HOST/PATH` or `nats://HOST:PORT/TEAM/AGENT`. It gets what a
    * command reads on stdin, and answers what one prints.

@@ -18,7 +18,13 @@ import { toVisibleLines } from '../shared/terminal.js';
 import { withTrace } from '../shared/withTrace.js';
 import type { openWorkspace, Workspace } from '../shared/workspace.js';
 import type { Crash } from './crash.js';
-import { detachTo, endWithSession, hasAsyncHooks, withLateOf } from './detachAsync.js';
+import {
+  detachTo,
+  endWithHelper,
+  endWithSession,
+  hasAsyncHooks,
+  withLateOf,
+} from './detachAsync.js';
 import { pass, write, type HookAnswer } from './hookAnswer.js';
 import type { HookOptions } from './hookArguments.js';
 import { refuseUnread } from './refuseUnread.js';
@@ -115,6 +121,7 @@ async function answer(
   // Until it is known which hooks there are, a guard may be among them.
   const mayFail = mayPrevent(received) || events[received.event].withhold !== undefined;
   let fails: 'open' | 'closed' = mayFail ? 'closed' : 'open';
+  endWithSession(received);
   try {
     const workspace = await openHooks(received, options, process);
     const { config, settings } = workspace;
@@ -124,12 +131,18 @@ async function answer(
     const unknown = refusalOfUnknown(received, workspace);
     if (unknown !== undefined) return write(received, { kind: 'block', reason: unknown });
     const hasAsync = hasAsyncHooks(config);
-    if (hasAsync) endWithSession(received);
     const recording = { trace: options.trace, fleet: settings.fleet, flushMs: FLUSH_MS };
-    const decided = await withTrace(recording, config, () =>
-      withMemory(received, asksOfHelpers(config), () => decide(received, config, process.signal)),
+    const addLate = (decided: ReplyVerdict) =>
+      hasAsync ? withLateOf(received, decided, told) : decided;
+    const verdict = await withTrace(recording, config, () =>
+      withMemory(
+        received,
+        asksOfHelpers(config),
+        () => decide(received, config, process.signal),
+        addLate,
+      ),
     );
-    const verdict = hasAsync ? withLateOf(received, decided, told) : decided;
+    endWithHelper(received, verdict);
     const tell = isStart(received) ? tellAtStart : tellWhatMatters.bind(undefined, received);
     const forUser = [...told, ...tell(workspace)].map(toVisibleLines);
     return write(received, { ...verdict, forUser });

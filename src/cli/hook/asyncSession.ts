@@ -1,19 +1,32 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
-import type { HookContext } from '../../context.js';
+import type { DetachHooks } from '../../../middleware/runner.js';
+import type { ReceivedIdentity } from '../../protocol/received.js';
 import type { LateAnswer } from '../../protocol/lateAnswer.js';
+import { whileLocked } from '../../util/fileLock.js';
 import { readTextSync } from '../../util/guardedRead.js';
+import { findHome } from '../../util/homeDirectory.js';
 import { makePrivate, ownFolder, removeOld } from '../shared/privateFolder.js';
 import type { HookOptions } from './hookArguments.js';
 
 // The async hooks of one session of an agent, of which each event has a process of its own: what runs, and what it has said.
-// A file `run` is there while its hooks may run; who removes it ends them. A file `late` is an answer that nobody has read.
+// A file `run` is there while hooks may run, with a byte for each; who removes it ends them. A file `late` is an answer that
+// nobody has read.
 
 /** Within `.llxprt` of the home directory. */
 const FOLDER = 'async';
 
-const OWN_FILE = /^[\da-f]{32}-[\da-f]+-[\da-f]+\.(?:run|job|late)$/u;
+const OWN_FILE = /^[\da-f]{32}(?:-[\da-f]+){3}\.(?:run|job|late)$|^[\da-f]{32}\.lock/u;
 
 /** Whoever has not said for so many ms that it is there is gone. */
 const GONE_MS = 60_000;
@@ -21,88 +34,127 @@ const GONE_MS = 60_000;
 /** An event whose async hooks are to run, and where its settings are. */
 export interface AsyncJob {
   readonly options: Pick<HookOptions, 'cwd' | 'settings' | 'trust' | 'trace'>;
-  readonly fired: Pick<HookContext, 'event' | 'payload' | 'session'>;
+  readonly fired: Parameters<DetachHooks>[0];
+  /** How many of its hooks may run at a time. */
+  readonly room: number;
 }
 
 /** What was said late. */
 export interface LateFile {
-  readonly agent?: string | undefined;
   readonly answers: readonly LateAnswer[];
   /** For the user of the agent. */
   readonly warnings: readonly string[];
 }
 
-interface FoundLate {
-  readonly late: LateFile;
-  /** @returns whether nobody else has taken it */
-  readonly claim: () => boolean;
-}
-
 /** Of the texts of one event's hooks, each of which has a limit. */
 const MAX_LATE_BYTES = 16 * 1024 * 1024;
+
+/** Whose hooks they are: a session's, or those of one sub-agent of it. */
+type Owner = Pick<ReceivedIdentity, 'sessionId' | 'agent' | 'agentId'>;
+
+/** What is there of one session. @returns nothing where no async hook was ever started */
+export function findAsyncFiles(owner: Owner): AsyncFiles | undefined {
+  const home = findHome();
+  const isThere = home !== undefined && existsSync(path.join(home, '.llxprt', FOLDER));
+  return isThere ? new AsyncFiles(owner) : undefined;
+}
 
 /** What is there of one session. */
 export class AsyncFiles {
   readonly #folder: string;
   readonly #session: string;
+  readonly #agent: string;
 
   /** @throws where the folder cannot be this user's alone */
-  constructor(sessionId: string) {
+  constructor({ sessionId = '', agent = '', agentId = agent }: Owner) {
     this.#folder = ownFolder(FOLDER);
     makePrivate(this.#folder);
-    this.#session = createHash('sha256').update(sessionId).digest('hex').slice(0, 32);
+    this.#session = hashOf(sessionId, 32);
+    this.#agent = `${this.#session}-${hashOf(agentId, 16)}`;
   }
 
-  /** How many events have hooks that run. */
-  countRunning(): number {
-    return this.#find('run').filter((file) => !isGone(file)).length;
+  /**
+   * Writes what is to run, unless so many hooks of the session run already.
+   *
+   * @returns the path of the job
+   */
+  async add(job: Omit<AsyncJob, 'room'>, max: number): Promise<string | undefined> {
+    return whileLocked(path.join(this.#folder, this.#session), async () => {
+      this.#sweep();
+      const running = this.#find(this.#session, 'run');
+      const room = Math.min(max - sum(running.map(sizeOf)), job.fired.hooks);
+      if (room <= 0) return undefined;
+      const file = this.#newName('job');
+      writeFileSync(file, JSON.stringify({ ...job, room }), { mode: 0o600, flag: 'wx' });
+      writeFileSync(runFileOf(file), '.'.repeat(room), { mode: 0o600, flag: 'wx' });
+      return file;
+    });
   }
 
-  /** Writes what is to run. @returns the path of the job */
-  add(job: AsyncJob): string {
-    removeOld(this.#folder, OWN_FILE);
-    const file = this.#newName('job');
-    writeFileSync(file, JSON.stringify(job), { mode: 0o600, flag: 'wx' });
-    writeFileSync(runFileOf(file), '', { mode: 0o600, flag: 'wx' });
+  /** Keeps what hooks have said. Nobody sees half of it. @returns its path */
+  keep(late: LateFile): string {
+    const draft = this.#newName('job');
+    const file = draft.replace(/job$/u, 'late');
+    writeFileSync(draft, JSON.stringify(late), { mode: 0o600, flag: 'wx' });
+    renameSync(draft, file);
     return file;
   }
 
-  /** Keeps what hooks have said. Nobody sees half of it. */
-  keep(late: LateFile): void {
-    const draft = this.#newName('job');
-    writeFileSync(draft, JSON.stringify(late), { mode: 0o600, flag: 'wx' });
-    renameSync(draft, draft.replace(/job$/u, 'late'));
-  }
-
-  /** What was said to an agent of the session, and what takes it: whoever comes second gets nothing. */
-  find(agent: string | undefined): FoundLate[] {
-    return this.#find('late').flatMap((file) => {
+  /**
+   * Takes what was said to the agent: whoever comes second gets nothing.
+   *
+   * @param ifWakes only where some of it sends the agent back to work
+   */
+  take(ifWakes: boolean): LateFile[] {
+    const found = this.#find(this.#agent, 'late').flatMap((file) => {
       try {
-        const late = JSON.parse(readTextSync(file, { maxBytes: MAX_LATE_BYTES })) as LateFile;
-        return late.agent === agent ? [{ late, claim: () => remove(file) }] : [];
+        const text = readTextSync(file, { maxBytes: MAX_LATE_BYTES });
+        return [{ file, late: JSON.parse(text) as LateFile }];
       } catch {
         // Somebody else has taken it.
         return [];
       }
     });
+    const waking = found.filter(
+      ({ file, late }) => ifWakes && late.answers.some(({ wakes }) => wakes) && remove(file),
+    );
+    if (ifWakes && waking.length === 0) return [];
+    return found
+      .filter((each) => waking.includes(each) || remove(each.file))
+      .map(({ late }) => late);
   }
 
-  /** Has all that runs ended, and forgets what was said. What is about to run sees that. */
-  end(): void {
+  /**
+   * Has what runs ended, and forgets what was said. What is about to run sees that.
+   *
+   * @param whose all of the session, or of the one agent
+   */
+  end(whose: 'session' | 'agent'): void {
+    const prefix = whose === 'agent' ? this.#agent : this.#session;
     for (const kind of ['run', 'late']) {
-      for (const file of this.#find(kind)) rmSync(file, { force: true });
+      for (const file of this.#find(prefix, kind)) rmSync(file, { force: true });
+    }
+    this.#sweep();
+  }
+
+  /** Removes what processes that were killed have left, of any session. */
+  #sweep(): void {
+    removeOld(this.#folder, OWN_FILE);
+    for (const file of this.#find('', 'run')) {
+      const stats = statSync(file, { throwIfNoEntry: false });
+      if (stats && Date.now() - stats.mtimeMs > GONE_MS) dropJob(jobFileOf(file));
     }
   }
 
   #newName(kind: string): string {
-    const name = [this.#session, Date.now().toString(16), randomBytes(6).toString('hex')].join('-');
+    const name = [this.#agent, Date.now().toString(16), randomBytes(6).toString('hex')].join('-');
     return path.join(this.#folder, `${name}.${kind}`);
   }
 
-  /** The oldest first. */
-  #find(kind: string): string[] {
+  /** The oldest first, of one agent. */
+  #find(prefix: string, kind: string): string[] {
     return readdirSync(this.#folder)
-      .filter((name) => name.startsWith(this.#session) && name.endsWith(`.${kind}`))
+      .filter((name) => name.startsWith(prefix) && name.endsWith(`.${kind}`) && OWN_FILE.test(name))
       .toSorted()
       .map((name) => path.join(this.#folder, name));
   }
@@ -113,16 +165,25 @@ export function runFileOf(job: string): string {
   return job.replace(/\.job$/u, '.run');
 }
 
+function jobFileOf(run: string): string {
+  return run.replace(/\.run$/u, '.job');
+}
+
 /** Removes what a job has left. */
 export function dropJob(job: string): void {
   for (const file of [job, runFileOf(job)]) rmSync(file, { force: true });
 }
 
-/** Says that somebody is there. @returns whether its hooks may run on */
-export function sayStillHere(run: string): boolean {
+function sizeOf(run: string): number {
+  return statSync(run, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** Says that somebody is there. @param left how many hooks are to run yet. @returns whether they may */
+export function sayStillHere(run: string, left: number): boolean {
   try {
     const now = new Date();
     utimesSync(run, now, now);
+    if (left < sizeOf(run)) truncateSync(run, left);
     return true;
   } catch {
     return false;
@@ -139,9 +200,10 @@ function remove(file: string): boolean {
   }
 }
 
-function isGone(file: string): boolean {
-  const stats = statSync(file, { throwIfNoEntry: false });
-  if (!stats || Date.now() - stats.mtimeMs <= GONE_MS) return !stats;
-  rmSync(file, { force: true });
-  return true;
+function hashOf(text: string, length: number): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, length);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, each) => all + each, 0);
 }

@@ -4,14 +4,15 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { DetachHooks } from '../../../middleware/runner.js';
 import type { Config } from '../../config/config.js';
-import { withLate } from '../../core/lateVerdict.js';
+import { canSendBack, withLate } from '../../core/lateVerdict.js';
 import { isAsync } from '../../protocol/events.js';
-import type { Received, ReplyVerdict } from '../../protocol/received.js';
+import type { Received, ReceivedIdentity, ReplyVerdict } from '../../protocol/received.js';
 import { HookEventName } from '../../protocol/types.js';
 import type { DebugLogger } from '../../util/debugLogger.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { hostEnvironment } from '../../util/requester.js';
-import { AsyncFiles, dropJob, type AsyncJob } from './asyncSession.js';
+import { AsyncFiles, dropJob, findAsyncFiles, type AsyncJob } from './asyncSession.js';
+import { HostLogger, isNewInSession } from './tellPerson.js';
 
 /** Whether events of the project may start hooks that nobody waits for. */
 export function hasAsyncHooks(config: Config): boolean {
@@ -28,15 +29,14 @@ export function detachTo(
 ): DetachHooks {
   return async (fired) => {
     try {
-      const files = new AsyncFiles(fired.session?.sessionId ?? '');
       const max = maxAsyncHooks();
-      if (files.countRunning() >= max) {
+      const job = await new AsyncFiles(fired.session ?? {}).add({ options, fired }, max);
+      if (job === undefined) {
         logger.warn(
-          `The async hooks of ${fired.event} were not started, as those of ${max} events run: make them faster, or raise "maxAsyncHooks"`,
+          `The async hooks of ${fired.event} were not started, as ${max} run: make them faster, or raise "maxAsyncHooks"`,
         );
         return;
       }
-      const job = files.add({ options, fired });
       await startSupervisor(job).catch((error: unknown) => {
         dropJob(job);
         throw error;
@@ -62,28 +62,47 @@ async function startSupervisor(job: string): Promise<void> {
   supervisor.unref();
 }
 
-/** Where a session ends, its async hooks do. */
+/** Where a session or a sub-agent ends, its async hooks do, whatever the settings say by then. */
 export function endWithSession({ event, identity }: Received): void {
-  const { sessionId } = identity;
-  if (event !== HookEventName.SessionEnd || sessionId === undefined) return;
-  new AsyncFiles(sessionId).end();
+  if (event !== HookEventName.SessionEnd || identity.sessionId === undefined) return;
+  orWarn(identity, () => findAsyncFiles(identity)?.end('session'));
 }
 
-/** The same verdict with what async hooks of the session have said since. @param told takes what the user is to read */
+/** The same of a sub-agent, unless it is sent back to work. */
+export function endWithHelper(received: Received, { kind }: ReplyVerdict): void {
+  const { event, identity } = received;
+  const isEnd = event === HookEventName.SubagentStop && identity.agentId !== undefined;
+  if (!isEnd || (kind === 'block' && canSendBack(received))) return;
+  orWarn(identity, () => findAsyncFiles(identity)?.end('agent'));
+}
+
+/**
+ * The same verdict with what async hooks of the session have said since. Never throws: what was decided counts.
+ *
+ * @param told takes what the user is to read
+ */
 export function withLateOf(
   received: Received,
   verdict: ReplyVerdict,
   told: string[],
 ): ReplyVerdict {
-  const { sessionId, agent } = received.identity;
-  if (sessionId === undefined) return verdict;
-  const files = new AsyncFiles(sessionId);
-  return withLate(received, verdict, {
-    wakes: () => files.find(agent).some(({ late }) => late.answers.some(({ wakes }) => wakes)),
-    take: () => {
-      const late = files.find(agent).filter(({ claim }) => claim());
-      told.push(...late.flatMap((each) => each.late.warnings));
-      return late.flatMap((each) => each.late.answers);
-    },
-  });
+  const { identity } = received;
+  if (identity.sessionId === undefined) return verdict;
+  const take = (ifWakes: boolean) => {
+    const late = findAsyncFiles(identity)?.take(ifWakes) ?? [];
+    told.push(...late.flatMap(({ warnings }) => warnings));
+    return late.flatMap(({ answers }) => answers);
+  };
+  return orWarn(identity, () => withLate(received, verdict, take)) ?? verdict;
+}
+
+/** What async hooks leave is worth no verdict. */
+function orWarn<T>({ sessionId }: ReceivedIdentity, work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    const message = `What async hooks have left cannot be used: ${errorMessage(error)}`;
+    if (isNewInSession(sessionId, message)) new HostLogger('llxprt:core:hooks').warn(message);
+    return undefined;
+  }
 }

@@ -35,11 +35,13 @@ interface Memory {
  * user says something new, or hooks answer otherwise. Where there is nothing to remember, nothing is written.
  *
  * @param asksOfHelpers whether a guard decides which sub-agents may start, so that it must be known what it has decided
+ * @param add to the verdict of an agent that is not to end
  */
 export async function withMemory(
   received: Received,
   asksOfHelpers: () => boolean,
   decide: () => Promise<ReplyVerdict>,
+  add: (verdict: ReplyVerdict) => ReplyVerdict = (verdict) => verdict,
 ): Promise<ReplyVerdict> {
   const { event } = received;
   const file = fileOf(received.dialect, received.identity.sessionId);
@@ -48,7 +50,7 @@ export async function withMemory(
     const refusal = refusalOf(received, before) ?? (await refusalOfHelper(received, asksOfHelpers));
     if (refusal) return refusal;
   }
-  if (file === undefined) return decide();
+  if (file === undefined) return add(await decide());
   const kept = isAnew(received, before) ? {} : before;
   const verdict = await decide();
   // The user's next prompt is none for a sub-agent that works on.
@@ -56,7 +58,8 @@ export async function withMemory(
     await keepStop(received, reasonOf(verdict));
   await keep(file, before, { ...kept, ...memoryOf(received, verdict) });
   // Whoever starts a session that was stopped before is about to say something new.
-  if (kept.stop === undefined || verdict.kind === 'stop' || event === SessionStart) return verdict;
+  if (kept.stop === undefined) return add(verdict);
+  if (verdict.kind === 'stop' || event === SessionStart) return verdict;
   // Nobody sends back to work what is to end.
   return event === AfterAgent || event === SubagentStop
     ? { ...verdict, kind: 'none' }

@@ -1,14 +1,21 @@
 import { rmSync } from 'node:fs';
+import { Config } from '../../config/config.js';
 import { fireHook } from '../../hooks/fireHook.js';
+import { channels } from '../../trace/span.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { DebugLogger } from '../../util/debugLogger.js';
 import { readTextSync } from '../../util/guardedRead.js';
+import { notLongAfter } from '../../util/notLongAfter.js';
+import { LIMITS } from '../shared/limits.js';
 import { withTrace } from '../shared/withTrace.js';
 import { openWorkspace } from '../shared/workspace.js';
 import { AsyncFiles, dropJob, runFileOf, sayStillHere, type AsyncJob } from './asyncSession.js';
 
 /** Ms between two looks at what hooks have said, and at whether their session has ended. */
 const LOOK_MS = 100;
+
+/** Ms for middleware that does not heed its signal. */
+const GRACE_MS = 3000;
 
 /** Bytes: an event may hold the result of a tool. */
 const MAX_JOB_BYTES = 256 * 1024 * 1024;
@@ -46,31 +53,44 @@ export async function superviseAsync(file: string): Promise<void> {
   }
 }
 
-async function work({ options, fired }: AsyncJob, run: string): Promise<void> {
+async function work({ options, fired, room }: AsyncJob, run: string): Promise<void> {
   const { event, payload, session } = fired;
   const logger = new LateLogger('llxprt:core:hooks');
-  const files = new AsyncFiles(session?.sessionId ?? '');
-  const needs = { logger, isQuiet: true, startsEachHook: true, asyncHooks: 'only' } as const;
-  const { config, settings } = await openWorkspace(options, needs);
+  const files = new AsyncFiles(session ?? {});
+  const { config, settings } = await openWorkspace(options, {
+    logger,
+    isQuiet: true,
+    startsEachHook: true,
+    asyncHooks: 'only',
+    withMiddleware: true,
+    makeConfig: (given) => new Config({ ...given, maxAsyncHooks: room }),
+  });
+  let left = fired.hooks;
+  const isThere = () => sayStillHere(run, left);
+  channels.hook.asyncEnd.subscribe(() => (left -= 1));
   const system = config.getHookSystem();
   const keepWhatIsSaid = () => {
     const answers = system?.takeLate(session) ?? [];
     const warnings = logger.warnings.splice(0);
     // Without a session, nobody comes back for it.
     const isNothing = answers.length + warnings.length === 0 || !session?.sessionId;
-    if (isNothing || !sayStillHere(run)) return;
-    files.keep({ agent: session.agent, answers, warnings });
+    if (isNothing || !isThere()) return;
+    const kept = files.keep({ answers, warnings });
+    // Its session may have ended just now.
+    if (!isThere()) rmSync(kept, { force: true });
   };
   let isOver = false;
   const looking = setInterval(() => {
     keepWhatIsSaid();
-    if (isOver || sayStillHere(run)) return;
+    if (isOver || isThere()) return;
     isOver = true;
     void system?.endSession(session);
   }, LOOK_MS);
   try {
     await withTrace({ trace: options.trace, fleet: settings.fleet }, config, async () => {
-      await fireHook(config, event, payload, { session });
+      const signal = AbortSignal.timeout(LIMITS.hooks);
+      const firing = Promise.resolve(fireHook(config, event, payload, { session, signal }));
+      await notLongAfter(signal, GRACE_MS, firing);
       await system?.untilAsyncEnded();
     });
     keepWhatIsSaid();

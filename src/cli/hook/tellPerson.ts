@@ -175,7 +175,7 @@ const MAX_NOTES = 1000;
  *
  * @param sessionId as the agent says; without one, all is new
  */
-function isNewInSession(sessionId: string | undefined, note: string): boolean {
+export function isNewInSession(sessionId: string | undefined, note: string): boolean {
   if (sessionId === undefined) return true;
   const name = createHash('sha256').update(`${sessionId}\n${note}`).digest('hex');
   try {

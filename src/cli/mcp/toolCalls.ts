@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../../config/config.js';
+import type { CallSession } from '../../protocol/types.js';
 import { isLookedAt, isResultLookedAt } from '../../core/isLookedAt.js';
 import { executeToolWithHooks } from '../../core/coreToolHookTriggers.js';
 import type { Approver } from '../../protocol/approval.js';
@@ -93,14 +94,14 @@ export class ToolCalls {
   }
 
   /** Whether nobody looks at it, as far as is known now: no promise is made for it. */
-  #isPlain(facts: CallFacts, { offer }: McpSession): boolean {
+  #isPlain(facts: CallFacts, { offer, forHooks }: McpSession): boolean {
     const config = this.#configs.get(facts.canAsk);
-    return config !== undefined && offer.isAll && this.#isUnseen(config, facts);
+    return config !== undefined && offer.isAll && this.#isUnseen(config, facts, forHooks);
   }
 
-  #isUnseen(config: Config, { tool, given }: CallFacts): boolean {
+  #isUnseen(config: Config, { tool, given }: CallFacts, session?: CallSession): boolean {
     if (isTooDeep(given)) return false;
-    if (config.getHookSystem()?.lookForLate().isThere) return false;
+    if (config.getHookSystem()?.lookForLate(session).isThere) return false;
     return !isLookedAt(config, { toolName: this.host.fullName(tool), toolInput: given });
   }
 
@@ -146,7 +147,7 @@ export class ToolCalls {
     const refusal = await call.route.session.offer.refusalOf(config, toolName, call.given);
     if (call.id === undefined) return undefined;
     if (refusal) return answerInstead(refusal, call.id, call.isModern);
-    if (this.#isUnseen(config, call)) {
+    if (this.#isUnseen(config, call, call.route.session.forHooks)) {
       this.#calls.delete(call.route.keyOf(call.id));
       this.#passOn(call.id, call.line, call.route);
       return undefined;
@@ -170,7 +171,7 @@ export class ToolCalls {
     });
     const { id } = call;
     if (id === undefined) return undefined;
-    const told = withLate(config, final);
+    const told = withLate(config, final, call.route.session.forHooks);
     if (!read) return answerInstead(told, id, call.isModern);
     return answerToSend(read, told, id, call.isResultSeen === true);
   }
@@ -278,8 +279,8 @@ export class ToolCalls {
 }
 
 /** What async hooks have said since: no other call of the model is known here. */
-function withLate(config: Config, result: ToolResult): ToolResult {
-  const late = config.getHookSystem()?.takeLate() ?? [];
+function withLate(config: Config, result: ToolResult, session?: CallSession): ToolResult {
+  const late = config.getHookSystem()?.takeLate(session) ?? [];
   return late.length > 0 ? withNotes(result, late.flatMap(notesOf)) : result;
 }
 

@@ -31,7 +31,8 @@ export async function resident(
   if (action === 'async' && job !== undefined) {
     const { superviseAsync } = await import('../hook/superviseAsync.js');
     await superviseAsync(job);
-    return 0;
+    // What middleware has left running must not keep it.
+    process.exit(0);
   }
   if (action === 'serve' && socket !== undefined) {
     const { serveEvents } = await import('./serve.js');

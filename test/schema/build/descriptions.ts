@@ -28,9 +28,10 @@ export const hookDescriptions: { readonly [K in keyof HookFields]-?: string } = 
   persistent:
     'Keep the process, which then answers event after event, line by line. "processes": how many side by side, default 1; "maxMemory": MB after which one is started anew, default 512. Default: false.',
   async:
-    'Start the command and wait for nothing, at AfterTool, AfterModel, AfterAgent, SessionStart, SessionEnd, PreCompress and Notification. It decides nothing; the model reads what it says at its next call. Default: false.',
+    'Start the command and wait for nothing, at AfterTool, AfterModel, AfterAgent, SessionStart, SessionEnd, PreCompress and Notification. It decides nothing. Default: false.',
   asyncRewake:
     'The same; where it exits with code 2, or blocks, an agent that has finished goes back to work with the reason. Default: false.',
+  rewakeMessage: 'What the agent reads before that reason.',
   url: 'Of "remote": the server, https://HOST/PATH or nats://HOST:PORT/TEAM/AGENT; without TLS only on this machine. ${HOOKSTACK_…} in its path is a variable of the host.',
   tokenFile:
     'Of "remote": a file of mode 600 with what proves who asks: a bearer token; over NATS "user:password", the seed of an nkey, or a creds file.',
