@@ -15,11 +15,13 @@ import { warnIfOff } from '../../shared/obstacles.js';
 import { makePrivate, ownFolder } from '../../shared/privateFolder.js';
 import { printJson, printLine, printNotice, toVisible } from '../../shared/terminal.js';
 import { UsageError } from '../../shared/usageError.js';
+import { requireHarmless } from './loadedHooks.js';
 import { type Offer, offerNamed, readMarketplace } from './marketplace.js';
 import { readPlugin, type Plugin } from './plugin.js';
 import { readFolder } from './pluginFolder.js';
 import {
   agree,
+  canAsk,
   type Standing,
   describePlugin,
   formatOffers,
@@ -100,8 +102,9 @@ async function addOne(
     data: join(home, '.llxprt', DATA, name),
   }));
   const standing = await standingOf(plugin, target(plugin.name));
-  if (!json) printLine(formatPlugin(plugin, standing));
   const isDone = standing.status === 'present' || standing.groups.length === 0;
+  const isAsked = !isDone && !dryRun && canAsk(options);
+  if (!json && !isAsked) printLine(formatPlugin(plugin, standing));
   const isAgreed = !isDone && !dryRun && (await agree(plugin, standing, options));
   if (isAgreed) await install(plugin, standing, home);
   if (json) printJson({ ...describePlugin(plugin, standing), dryRun, added: isAgreed });
@@ -120,19 +123,21 @@ const DATA = 'plugin-data';
 async function standingOf(plugin: Plugin, extension: string): Promise<Standing> {
   const groups = groupsOf(plugin);
   const text = manifestText(plugin, groups);
+  requireHarmless(plugin.name, text);
   const reading = await readJsonFile(join(extension, MANIFEST), { groupMayWrite: true });
   if (reading.status === 'missing' && !existsSync(extension)) {
     return { status: 'new', extension, groups, text };
   }
-  const isOurs = reading.status === 'read' && isRecord(reading.value['plugin']);
-  if (!isOurs) {
+  const installed = reading.status === 'read' ? reading.value['plugin'] : undefined;
+  if (reading.status !== 'read' || !isRecord(installed)) {
     throw new UsageError(
       `${toVisible(extension)} is an extension of yours with the name of this plugin: rename or remove one of them`,
     );
   }
   const copy = await readFolder(join(extension, COPY)).catch(() => undefined);
   const isSame = reading.text === text && copy?.digest === plugin.folder.digest;
-  const before = { text: reading.text, files: copy?.files ?? new Map() };
+  const { files, links } = copy ?? { files: new Map(), links: new Map() };
+  const before = { text: reading.text, from: installed['from'], files, links };
   return { status: isSame ? 'present' : 'changed', extension, groups, text, before };
 }
 
