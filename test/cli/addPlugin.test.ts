@@ -176,6 +176,12 @@ describe('hookstack add of a plugin', () => {
     expect(added.exitCode).toBe(2);
     expect(added.stderr).toContain('is an extension of yours with the name of this plugin');
     expect(await readFile(join(extension(), 'llxprt-extension.json'), 'utf8')).toContain('name');
+
+    await rename(extension(), join(dirname(extension()), 'z'));
+    const other = await cli.run(['add', root, '--yes']);
+    expect(other).toMatchObject({ exitCode: 2 });
+    expect(other.stderr).toContain('/z is an extension of yours with the name of this plugin');
+    expect(existsSync(extension())).toBe(false);
   });
 });
 

@@ -145,10 +145,10 @@ function filesOf(plugin: Plugin, standing: Standing): string[] {
   const removed = [...before.files.keys()].filter((name) => !files.has(name));
   const led = [...links].filter(([name, target]) => before.links.get(name) !== target);
   const marked = [
-    ...led.map(([name, target]) => `~ ${toOneLine(name)} leads to ${toOneLine(target)}`),
-    ...removed.map((name) => paint('red', `- ${toOneLine(name)}`)),
+    ...led.map(([name, target]) => `~ ${toVisible(name)} leads to ${toVisible(target)}`),
+    ...removed.map((name) => paint('red', `- ${toVisible(name)}`)),
     ...namesToShow(plugin, standing).map((name) =>
-      before.files.has(name) ? `~ ${toOneLine(name)}` : paint('green', `+ ${toOneLine(name)}`),
+      before.files.has(name) ? `~ ${toVisible(name)}` : paint('green', `+ ${toVisible(name)}`),
     ),
   ];
   const more = marked.length - MAX_SHOWN_FILES;
