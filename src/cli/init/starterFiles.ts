@@ -137,9 +137,10 @@ export function starterAsLoaded(event: HookEventName, group: StarterGroup): Proj
 export function asLoaded(hooks: unknown, servers?: unknown): ProjectHook[] {
   const loaded = parseHookDefinitions(hooks, undefined, servers).hooks;
   return Object.values(HookEventName).flatMap((event) =>
-    (loaded[event] ?? []).flatMap(({ hooks: configs, origin: _, ...group }) =>
-      configs.map((config) => ({ event, group, config })),
-    ),
+    (loaded[event] ?? []).flatMap(({ hooks: configs, ...own }) => {
+      const { origin: _, ...group } = own;
+      return configs.map((config) => ({ event, group, config }));
+    }),
   );
 }
 
