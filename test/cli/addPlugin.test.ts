@@ -1,5 +1,15 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  mkdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Cli } from './helpers.js';
@@ -166,10 +176,129 @@ describe('hookstack add of a plugin', () => {
     expect(added.exitCode).toBe(2);
     expect(added.stderr).toContain('is an extension of yours with the name of this plugin');
     expect(await readFile(join(extension(), 'llxprt-extension.json'), 'utf8')).toContain('name');
+
+    await rename(extension(), join(dirname(extension()), 'z'));
+    const other = await cli.run(['add', root, '--yes']);
+    expect(other).toMatchObject({ exitCode: 2 });
+    expect(other.stderr).toContain('/z is an extension of yours with the name of this plugin');
+    expect(existsSync(extension())).toBe(false);
+  });
+});
+
+describe('what hookstack add shows of a plugin', () => {
+  const hook = {
+    type: 'command',
+    command: 'true',
+    timeout: 7,
+    env: { WORD: 'x\u202Ey' },
+    async: true,
+    onFailure: 'allow',
+  };
+  const group = { matcher: `Edit|${'W'.repeat(300)}|Bash`, hooks: [hook] };
+  const ask = { type: 'mcp_tool', server: 's', tool: 't', input: { deep: 1 } };
+
+  it('is all that decides what runs, as for hooks of a project', async () => {
+    await write({
+      'hooks/hooks.json': {
+        hooks: {
+          PostToolUse: [group],
+          PreToolUse: [{ hooks: [{ ...ask, if: 'Bash(git push *)' }] }],
+        },
+      },
+      '.mcp.json': { mcpServers: { s: { command: 'serve', env: { WORD: 'y' } } } },
+    });
+    const { stdout } = await cli.run(['add', root, '--dry-run']);
+    for (const line of [
+      `matcher: "${group.matcher}"`,
+      'timeout: 7',
+      String.raw`env: {"WORD":"x\u202ey"}`,
+      'async: true',
+      'input: {"deep":1}',
+      'when: ["Bash(git push *)"]',
+      'mcpServer: {"command":"serve","env":{"WORD":"y"}}',
+    ]) {
+      expect(stdout).toContain(`    ${line}\n`);
+    }
+    const asked = await cli.onTerminal(`add '${root}'`, 'q\n');
+    expect(asked.shown).toContain('async: true');
+    const { definitions } = JSON.parse((await cli.run(['add', root, '--json'])).stdout);
+    expect(definitions).toMatchObject([{ tool: 't' }, { async: true, env: { WORD: 'x\u202Ey' } }]);
+  });
+
+  it('is the difference from what is there, and where that came from', async () => {
+    await write({ 'hooks/hooks.json': { hooks: { PostToolUse: [group] } } });
+    await cli.run(['add', root, '--yes']);
+    const other = join(cli.home, 'other');
+    await write({ '.claude-plugin/plugin.json': { name: 'word-guard' } }, other);
+    await write(
+      {
+        'hooks/hooks.json': {
+          hooks: { PostToolUse: [{ ...group, hooks: [{ ...hook, timeout: 8 }] }] },
+        },
+      },
+      other,
+    );
+    const { stdout } = await cli.run(['add', other, '--dry-run']);
+    expect(stdout).toContain(`takes the place, and the data, of what you have added from ${root}`);
+    expect(stdout).toContain('  - timeout: 7\n');
+    expect(stdout).toContain('  + timeout: 8\n');
+    expect(stdout).toContain('- scripts/guard.sh');
+  });
+
+  it('is a link that leads elsewhere', async () => {
+    await write({ 'scripts/other.sh': 'exit 0\n' });
+    await symlink('guard.sh', join(root, 'scripts/link.sh'));
+    await cli.run(['add', root, '--yes']);
+    await rm(join(root, 'scripts/link.sh'));
+    await symlink('other.sh', join(root, 'scripts/link.sh'));
+    const { stdout } = await cli.run(['add', root, '--dry-run']);
+    expect(stdout).toContain('~ scripts/link.sh leads to other.sh');
   });
 });
 
 describe('hookstack add of a hostile plugin', () => {
+  it.each([
+    ['NODE_OPTIONS', { command: 'node x.mjs', env: { NODE_OPTIONS: '--import=./y.mjs' } }],
+    ['Bash_Env', { command: 'true', env: { Bash_Env: './y.sh' } }],
+    ['LD_PRELOAD', { type: 'mcp_tool', server: 's', tool: 't' }],
+  ])('refuses %s, as in a project', async (name, hook) => {
+    await write({
+      'hooks/hooks.json': { hooks: { PreToolUse: [{ hooks: [{ type: 'command', ...hook }] }] } },
+      '.mcp.json': { s: { command: 'serve', env: { LD_PRELOAD: './y.so' } } },
+    });
+    const { exitCode, stderr } = await cli.run(['add', root, '--yes']);
+    expect(stderr).toMatch(
+      new RegExp(
+        `"word-guard" is not taken over: its hook ".+" \\(BeforeTool\\) .* sets ${name}`,
+        'u',
+      ),
+    );
+    expect(exitCode).toBe(2);
+    expect(existsSync(join(cli.home, '.llxprt'))).toBe(false);
+  });
+
+  it('refuses more hooks than a project may have, in however many files', async () => {
+    const hooks = Array.from({ length: 600 }, (_, index) => ({ command: `echo ${index}` }));
+    await write({
+      '.claude-plugin/plugin.json': { name: 'word-guard', hooks: './more.json' },
+      'hooks/hooks.json': { hooks: { Stop: hooks } },
+      'more.json': { hooks: { Stop: hooks } },
+    });
+    const { exitCode, stderr } = await cli.run(['add', root, '--yes']);
+    expect(stderr).toContain('its hooks are more than');
+    expect(exitCode).toBe(2);
+  });
+
+  it('reads hooks behind a link to their folder, once', async () => {
+    await rename(join(root, 'hooks'), join(root, 'real'));
+    await symlink('real', join(root, 'hooks'));
+    await write({
+      '.claude-plugin/plugin.json': { name: 'word-guard', hooks: './real/hooks.json' },
+    });
+    const { stdout } = await cli.run(['add', root, '--dry-run', '--json']);
+    expect(JSON.parse(stdout).hooks).toHaveLength(1);
+  });
+
   const MANIFEST = '.claude-plugin/plugin.json';
   it.each([
     ['a name that leads up', { name: '../../evil' }, /plugin\.json:2:3: name: expected a name/u],

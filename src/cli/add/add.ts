@@ -150,7 +150,7 @@ async function write(
 /** Whether what was written runs, and what is in its way. */
 async function standingOf({ groups, files }: Plan, { scope, folder }: Place, cwd?: string) {
   if (scope === 'user') return { isAllowed: true, obstacles: [] };
-  const hooks = groups.flatMap(({ event, group }) => asLoaded(event, group));
+  const hooks = groups.flatMap(({ event, group }) => asLoaded({ [event]: [group] }));
   const contents = new Map(files.map(({ path, content }) => [path, content]));
   const { isAllowed, obstacles } = await allowOwn(folder, { hooks, files: contents }, cwd);
   const told = [obstacles.off, obstacles.notAllowed].filter((each) => each !== undefined);

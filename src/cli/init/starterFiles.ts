@@ -7,7 +7,7 @@ import { hookIdentity } from '../../protocol/identity.js';
 import {
   type CommandHookConfig,
   type DialectName,
-  type HookEventName,
+  HookEventName,
   HookType,
 } from '../../protocol/types.js';
 import type { ProjectHook } from '../../trust/consentItem.js';
@@ -123,19 +123,25 @@ export function groupOf(hook: StarterHook, language: StarterLanguage): StarterGr
 
 /** The hook as it is read from the settings, with its timeout in ms. */
 export function starterAsLoaded(event: HookEventName, group: StarterGroup): ProjectHook[] {
-  return asLoaded(event, group).map(({ config, ...hook }) => ({
+  return asLoaded({ [event]: [group] }).map(({ config, ...hook }) => ({
     ...hook,
     config: { ...config, timeout: TIMEOUT_MS },
   }));
 }
 
-/** The hooks of a group without a dialect as they are read from settings. */
-export function asLoaded(event: HookEventName, group: object): ProjectHook[] {
-  const loaded = parseHookDefinitions({ [event]: [group] }).hooks[event] ?? [];
-  return loaded.flatMap(({ hooks, ...own }) => {
-    const { origin: _, ...fields } = own;
-    return hooks.map((config) => ({ event, group: fields, config }));
-  });
+/**
+ * Hooks as they are read from settings.
+ *
+ * @param servers what stands under `mcpServers` of the same file
+ */
+export function asLoaded(hooks: unknown, servers?: unknown): ProjectHook[] {
+  const loaded = parseHookDefinitions(hooks, undefined, servers).hooks;
+  return Object.values(HookEventName).flatMap((event) =>
+    (loaded[event] ?? []).flatMap(({ hooks: configs, ...own }) => {
+      const { origin: _, ...group } = own;
+      return configs.map((config) => ({ event, group, config }));
+    }),
+  );
 }
 
 interface Addition {

@@ -42,7 +42,7 @@ export function formatItem({ review, file, position }: ReviewedItem, project: st
   const of = typeof extension === 'string' ? ` of the extension ${toVisible(extension)}` : '';
   const at = position ? `:${position.line}:${position.column}` : '';
   return [
-    `${paint('bold', toVisible(titleOf(review.item)))}${of} [${formatStatus(review)}]`,
+    `${formatTitle(review.item)}${of} [${formatStatus(review)}]`,
     ...(review.status === 'changed' ? [`    it ${toVisible(review.reason ?? '')}`] : []),
     ...(file === undefined ? [] : [`    from ${toVisible(relative(project, file))}${at}`]),
     ...(review.status === 'refused'
@@ -51,6 +51,10 @@ export function formatItem({ review, file, position }: ReviewedItem, project: st
     ...formatDefinition(review),
     ...formatFiles(review),
   ].join('\n');
+}
+
+export function formatTitle(item: ConsentItem): string {
+  return paint('bold', toVisible(titleOf(item)));
 }
 
 function titleOf({ kind, definition: { event, stack } }: ConsentItem): string {
@@ -75,7 +79,11 @@ const CLASS_STYLES: Readonly<Record<ConsentReview['class'], TextStyle>> = {
   open: 'red',
 };
 
-function formatDefinition({ item, previous }: ConsentReview): string[] {
+/** What a hook says, and what of that differs from before. */
+export function formatDefinition({
+  item,
+  previous,
+}: Pick<ConsentReview, 'item' | 'previous'>): string[] {
   if (!previous) return definitionLines(item).map((line) => mark(' ', line));
   const { removedLines, addedLines } = compareItems(previous, item);
   const kept = definitionLines(item).filter((line) => !addedLines.includes(line));

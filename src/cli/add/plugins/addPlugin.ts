@@ -2,10 +2,11 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { extensionsIn, settingsFileIn } from '../../../config/settings/settingsPlaces.js';
+import { loadExtensions } from '../../../extensions/extensions.js';
 import type { HookDefinition } from '../../../protocol/types.js';
 import { requireHome } from '../../../util/homeDirectory.js';
 import { readJsonFile } from '../../../util/guardedFile.js';
-import { statsOf } from '../../../util/paths.js';
+import { realPathOf, statsOf } from '../../../util/paths.js';
 import { quoteWord } from '../../../util/quoteWord.js';
 import { isRecord } from '../../../util/records.js';
 import { HookNames } from '../../migrate/hookNames.js';
@@ -15,11 +16,13 @@ import { warnIfOff } from '../../shared/obstacles.js';
 import { makePrivate, ownFolder } from '../../shared/privateFolder.js';
 import { printJson, printLine, printNotice, toVisible } from '../../shared/terminal.js';
 import { UsageError } from '../../shared/usageError.js';
+import { requireHarmless } from './loadedHooks.js';
 import { type Offer, offerNamed, readMarketplace } from './marketplace.js';
 import { readPlugin, type Plugin } from './plugin.js';
 import { readFolder } from './pluginFolder.js';
 import {
   agree,
+  canAsk,
   type Standing,
   describePlugin,
   formatOffers,
@@ -100,8 +103,9 @@ async function addOne(
     data: join(home, '.llxprt', DATA, name),
   }));
   const standing = await standingOf(plugin, target(plugin.name));
-  if (!json) printLine(formatPlugin(plugin, standing));
   const isDone = standing.status === 'present' || standing.groups.length === 0;
+  const isAsked = !isDone && !dryRun && canAsk(options);
+  if (!json && !isAsked) printLine(formatPlugin(plugin, standing));
   const isAgreed = !isDone && !dryRun && (await agree(plugin, standing, options));
   if (isAgreed) await install(plugin, standing, home);
   if (json) printJson({ ...describePlugin(plugin, standing), dryRun, added: isAgreed });
@@ -120,20 +124,36 @@ const DATA = 'plugin-data';
 async function standingOf(plugin: Plugin, extension: string): Promise<Standing> {
   const groups = groupsOf(plugin);
   const text = manifestText(plugin, groups);
+  requireHarmless(plugin.name, text);
+  await requireFreeName(plugin.name, extension);
   const reading = await readJsonFile(join(extension, MANIFEST), { groupMayWrite: true });
   if (reading.status === 'missing' && !existsSync(extension)) {
     return { status: 'new', extension, groups, text };
   }
-  const isOurs = reading.status === 'read' && isRecord(reading.value['plugin']);
-  if (!isOurs) {
-    throw new UsageError(
-      `${toVisible(extension)} is an extension of yours with the name of this plugin: rename or remove one of them`,
-    );
+  const installed = reading.status === 'read' ? reading.value['plugin'] : undefined;
+  if (reading.status !== 'read' || !isRecord(installed)) {
+    throw takenBy(extension);
   }
   const copy = await readFolder(join(extension, COPY)).catch(() => undefined);
   const isSame = reading.text === text && copy?.digest === plugin.folder.digest;
-  const before = { text: reading.text, files: copy?.files ?? new Map() };
+  const { files, links } = copy ?? { files: new Map(), links: new Map() };
+  const before = { text: reading.text, from: installed['from'], files, links };
   return { status: isSame ? 'present' : 'changed', extension, groups, text, before };
+}
+
+/** Of two extensions with one name, only one counts. */
+async function requireFreeName(name: string, extension: string): Promise<void> {
+  const home = requireHome();
+  const { extensions } = await loadExtensions({ workingDir: home, home });
+  const own = realPathOf(extension);
+  const taken = extensions.find((each) => each.name === name && each.directory !== own);
+  if (taken) throw takenBy(taken.directory ?? extension);
+}
+
+function takenBy(directory: string): UsageError {
+  return new UsageError(
+    `${toVisible(directory)} is an extension of yours with the name of this plugin: rename or remove one of them`,
+  );
 }
 
 function groupsOf({ sources }: Plugin): Standing['groups'] {

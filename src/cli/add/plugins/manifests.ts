@@ -2,7 +2,7 @@ import { join, relative } from 'node:path';
 import { MAX_PROJECT_FILE_BYTES } from '../../../config/settings/settingsFile.js';
 import { formatPath, type Path } from '../../../util/checks.js';
 import { parseJsonDocument, type JsonDocument } from '../../../util/jsonDocument.js';
-import { isInside } from '../../../util/paths.js';
+import { isInside, realPathOf } from '../../../util/paths.js';
 import { isRecord } from '../../../util/records.js';
 import { toOneLine } from '../../shared/terminal.js';
 import { UsageError } from '../../shared/usageError.js';
@@ -24,10 +24,11 @@ const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'p
  * @returns `undefined` where there is none
  * @throws UsageError for one that is none, with its place
  */
-export function manifestIn({ root, files, links }: PluginFolder, name: string) {
-  const target = links.get(name);
-  const content = files.get(target === undefined ? name : join(name, '..', target));
-  return content && parseManifest(join(root, name), content.bytes);
+export function manifestIn({ root, files }: PluginFolder, name: string) {
+  const file = realPathOf(join(root, name)) ?? '';
+  // A link may lead elsewhere by now: only what was read counts.
+  const content = files.get(relative(root, file));
+  return content && parseManifest(file, content.bytes);
 }
 
 /** @throws UsageError for what is no manifest, with its place */

@@ -151,6 +151,11 @@ function variablesOf({ root, data }: PluginPlaces): Record<string, string> {
   };
 }
 
+/** Their names. */
+export const PLUGIN_VARIABLES: ReadonlySet<string> = new Set(
+  Object.keys(variablesOf({ root: '', data: '' })),
+);
+
 function withVariables(value: unknown, variables: Record<string, string>): unknown {
   if (Array.isArray(value)) return value.map((each) => withVariables(each, variables));
   if (!isRecord(value)) return value;

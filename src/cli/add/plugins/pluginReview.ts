@@ -2,9 +2,9 @@ import { createInterface } from 'node:readline/promises';
 import { isUtf8 } from 'node:buffer';
 import type { HookDefinition } from '../../../protocol/types.js';
 import { commandLine } from '../../../protocol/identity.js';
+import { findPrevious } from '../../../trust/consentChanges.js';
 import { removeControls } from '../../../protocol/sanitizeText.js';
 import { quoteWord } from '../../../util/quoteWord.js';
-import { diffSettings, paintDiff } from '../../shared/editSettings.js';
 import { isInteractive } from '../../shared/streams.js';
 import {
   paint,
@@ -17,9 +17,11 @@ import {
 import { differenceOf, wholeOf } from '../../trust/fileLines.js';
 import { Pager } from '../../trust/pager.js';
 import { readAnswer } from '../../trust/trust.js';
+import { formatDefinition, formatTitle } from '../../trust/trustReport.js';
+import { itemsIn } from './loadedHooks.js';
 import type { Offer } from './marketplace.js';
 import type { Plugin } from './plugin.js';
-import type { PluginFile } from './pluginFolder.js';
+import type { PluginFile, PluginFolder } from './pluginFolder.js';
 
 /** How a plugin stands to what is installed. */
 export interface Standing {
@@ -30,7 +32,11 @@ export interface Standing {
   /** The manifest of its extension. */
   readonly text: string;
   /** What is installed. */
-  readonly before?: { readonly text: string; readonly files: ReadonlyMap<string, PluginFile> };
+  readonly before?: Pick<PluginFolder, 'files' | 'links'> & {
+    readonly text: string;
+    /** The folder that it was taken from. */
+    readonly from: unknown;
+  };
 }
 
 const MAX_SHOWN_FILES = 20;
@@ -62,6 +68,7 @@ export function describePlugin(plugin: Plugin, standing: Standing) {
         command: commandLine(hook),
       })),
     ),
+    definitions: itemsIn(standing.text).map(({ definition }) => definition),
     files: [...folder.files.keys()],
     remarks: remarksOf(plugin),
   };
@@ -85,9 +92,17 @@ export function formatPlugin(plugin: Plugin, standing: Standing): string {
   });
   return [
     head,
-    ...(standing.before ? changesOf(plugin, standing) : hooksOf(plugin, standing)),
+    ...(standing.before ? [formatBefore(standing.before, folder.root)] : []),
+    ...hooksOf(standing),
+    ...filesOf(plugin, standing),
     ...(told.length > 0 ? ['Not taken over, or worth a look:', ...told] : []),
   ].join('\n');
+}
+
+/** One of the same name may be of somebody else. */
+function formatBefore({ from }: NonNullable<Standing['before']>, root: string): string {
+  if (from === root || typeof from !== 'string') return 'It differs from what you have added:';
+  return `It takes the place, and the data, of what you have added from ${toVisible(from)}, and differs:`;
 }
 
 /** Only a server that a hook names is started. */
@@ -104,39 +119,40 @@ function serverOf(hook: object): unknown {
   return 'server' in hook ? hook.server : undefined;
 }
 
-function hooksOf(plugin: Plugin, { groups }: Standing): string[] {
-  const servers = Object.entries(usedServers(plugin, groups) ?? {}).map(
-    ([name, server]) => `  MCP server ${toOneLine(name)}: ${toVisible(JSON.stringify(server))}`,
-  );
-  return [...linesOfHooks(groups), ...servers];
+/** As consent to a project's hooks shows them; of those that are installed, what differs. */
+function hooksOf({ text, before }: Standing): string[] {
+  const items = itemsIn(text);
+  const known = itemsIn(before?.text ?? '{}');
+  const gone = known.filter(({ digest }) => items.every((item) => item.digest !== digest));
+  const shown = items
+    .filter(({ digest }) => known.every((item) => item.digest !== digest))
+    .flatMap((item) => {
+      const previous = findPrevious(item, gone);
+      if (previous) gone.splice(gone.indexOf(previous), 1);
+      return [formatTitle(item), ...formatDefinition({ item, previous })];
+    });
+  const removed = gone.flatMap((item) => [
+    `${formatTitle(item)} [no longer there]`,
+    ...formatDefinition({ item, previous: undefined }),
+  ]);
+  return [...shown, ...removed];
 }
 
-function linesOfHooks(groups: Standing['groups']): string[] {
-  return groups.flatMap(({ key, group }) =>
-    group.hooks.map((hook) => {
-      const matcher = group.matcher ? ` ${toOneLine(group.matcher)}` : '';
-      return `  ${key}${matcher}\n    ${toVisible(commandLine(hook))}`;
-    }),
-  );
-}
-
-function changesOf({ folder: { files } }: Plugin, { before, text }: Standing): string[] {
-  const { text: old = '', files: known = new Map<string, PluginFile>() } = before ?? {};
-  const added = [...files.keys()].filter((name) => !known.has(name));
-  const removed = [...known.keys()].filter((name) => !files.has(name));
-  const changed = changedFiles(files, known);
+function filesOf(plugin: Plugin, standing: Standing): string[] {
+  const { before } = standing;
+  if (!before) return [];
+  const { files, links } = plugin.folder;
+  const removed = [...before.files.keys()].filter((name) => !files.has(name));
+  const led = [...links].filter(([name, target]) => before.links.get(name) !== target);
   const marked = [
-    ...added.map((name) => paint('green', `+ ${toOneLine(name)}`)),
-    ...removed.map((name) => paint('red', `- ${toOneLine(name)}`)),
-    ...changed.map((name) => `~ ${toOneLine(name)}`),
+    ...led.map(([name, target]) => `~ ${toVisible(name)} leads to ${toVisible(target)}`),
+    ...removed.map((name) => paint('red', `- ${toVisible(name)}`)),
+    ...namesToShow(plugin, standing).map((name) =>
+      before.files.has(name) ? `~ ${toVisible(name)}` : paint('green', `+ ${toVisible(name)}`),
+    ),
   ];
   const more = marked.length - MAX_SHOWN_FILES;
-  return [
-    'It differs from what you have added:',
-    ...diffSettings(old, text).map(paintDiff),
-    ...marked.slice(0, MAX_SHOWN_FILES),
-    ...(more > 0 ? [`and ${more} more files`] : []),
-  ];
+  return [...marked.slice(0, MAX_SHOWN_FILES), ...(more > 0 ? [`and ${more} more files`] : [])];
 }
 
 function changedFiles(
@@ -150,14 +166,23 @@ function changedFiles(
   });
 }
 
-/** Anything but a clear yes is a no. */
+export function canAsk({ yes, json }: Answers): boolean {
+  return !yes && !json && isInteractive();
+}
+
+interface Answers {
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+/** Shows it, and asks. Anything but a clear yes is a no. */
 export async function agree(
   plugin: Plugin,
   standing: Standing,
-  { yes, json }: { readonly yes?: boolean; readonly json?: boolean },
+  options: Answers,
 ): Promise<boolean> {
-  if (yes) return true;
-  if (json || !isInteractive()) {
+  if (options.yes) return true;
+  if (!canAsk(options)) {
     const advice = 'nobody can be asked here; look at it, then run the same with --yes';
     printNotice('error', `not added: ${advice}`);
     return false;
@@ -165,6 +190,7 @@ export async function agree(
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   const pager = new Pager((question) => readAnswer(question, terminal));
   try {
+    await pager.show(formatPlugin(plugin, standing).split('\n'));
     for (;;) {
       const question =
         'They run as you, in all projects. Add it? (y)es, (s)how its files, (q)uit: ';
