@@ -6,39 +6,39 @@ import { findNodes, listFiles, readSource } from '../requirements/syntax.js';
  * what it buys.
  */
 const LINES: Readonly<Record<string, number>> = {
-  middleware: 2840,
-  'src/config': 1630,
+  middleware: 2860,
+  'src/config': 1800,
   'src/context.ts src/compose.ts src/stack.ts src/middlewareGuard.ts': 730,
-  'src/core': 1570,
+  'src/core': 1620,
   'src/dialects': 3500,
   'src/hooks': 2970,
-  'src/mcp src/prompts': 1120,
+  'src/mcp src/prompts': 1320,
   'src/process': 3800,
-  'src/protocol': 3330,
+  'src/protocol': 3340,
   'src/rules': 6190,
   'src/run': 1770,
   'src/shell': 340,
   'src/tools src/confirmation-bus': 310,
   'src/trace': 1100,
   'src/trust': 1850,
-  'src/util': 1910,
+  'src/util': 1920,
 };
-const ALL = 34_870;
+const ALL = 35_400;
 
 /** The same for the rooms around the engine: adapters; of a fleet its servers, its record, and who asks. */
 const AROUND: Readonly<Record<string, number>> = {
   'src/cli/collect': 390,
-  'src/cli/serve': 3520,
+  'src/cli/serve': 3530,
   'src/fleet': 2800,
-  'src/hosts': 4850,
+  'src/hosts': 4880,
 };
 
 /** The same for what people who write hooks look at them with. */
 const LOOKING: Readonly<Record<string, number>> = {
   'src/cli/commands.ts src/cli/main.ts src/cli/program.ts src/cli/completion': 830,
   'src/cli/explain src/cli/fire src/cli/list src/cli/stack src/cli/switch src/cli/trace': 1370,
-  'src/cli/shared': 3460,
-  'src/cli/test src/cli/trust src/cli/validate': 1155,
+  'src/cli/shared': 3480,
+  'src/cli/test src/cli/trust src/cli/validate': 1170,
   'src/validate': 1160,
 };
 
@@ -46,13 +46,13 @@ const LOOKING: Readonly<Record<string, number>> = {
 const OTHERS: Readonly<Record<string, number>> = {
   'src/agent': 2260,
   'src/approvals src/author src/extensions': 1370,
-  'src/cli/add': 2410,
-  'src/cli/doctor src/cli/init src/cli/migrate src/cli/run': 5000,
-  'src/cli/hook src/cli/install src/cli/resident': 3560,
-  'src/cli/mcp': 3940,
+  'src/cli/add': 2520,
+  'src/cli/doctor src/cli/init src/cli/migrate src/cli/run': 5010,
+  'src/cli/hook src/cli/install src/cli/resident': 3780,
+  'src/cli/mcp': 4020,
   'src/author.ts src/fleet.ts src/index.ts src/debug-common.d.ts src/koa-compose.d.ts src/raw.d.ts src/sdk.d.ts': 430,
 };
-const WHOLE = 73_300;
+const WHOLE = 74_300;
 
 const filesOf = (room: string): string[] =>
   listFiles(...room.split(' ').map((part) => (part.endsWith('.ts') ? part : `${part}/**/*.ts`)));
