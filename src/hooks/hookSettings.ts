@@ -182,7 +182,7 @@ function parseGroup(
     ...(found && { moment: found.moment }),
     ...(origin && { origin }),
     hooks: parseEach(fields.hooks, ['hooks'], report, (hook, reportHook) =>
-      parseHook(hook, { eventName, servers, spoken }, reportHook),
+      parseHook(hook, { eventName, servers, dialect: fields.dialect }, reportHook),
     ),
   };
 }
@@ -205,13 +205,10 @@ function checkMatcher(
 
 function parseHook(
   raw: unknown,
-  {
-    eventName,
-    servers,
-    spoken,
-  }: Omit<Surroundings, 'origin'> & { readonly spoken: Dialect | undefined },
+  { eventName, servers, dialect }: Omit<Surroundings, 'origin'> & Pick<FileGroupFields, 'dialect'>,
   report: Report,
 ): CommandHookConfig | undefined {
+  const spoken = dialect && dialects[dialect];
   if (!isRecord(raw)) return reject('a hook { "type": "command", "command": … }', raw, report);
   const own = withoutForeignKeys(raw, spoken, report);
   if (!own) return undefined;
@@ -222,7 +219,7 @@ function parseHook(
   const fields = readHookFields(own, report, timeout);
   const told = raw['if'] === undefined ? report : ofCondition(eventName, report);
   if (!fields || !checkWhen(fields.when, eventName, told)) return undefined;
-  if (!checkAsync(fields, eventName, report)) return undefined;
+  if (!checkAsync({ ...fields, ...(dialect && { dialect }) }, eventName, report)) return undefined;
   const read = fields.type === 'mcp_tool' ? withServer(fields, servers, report) : fields;
   const hook = read.type === 'rule' ? readRule(read, eventName, report) : read;
   if (hook) adviseOnFailure(hook, eventName, report);

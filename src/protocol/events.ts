@@ -146,13 +146,17 @@ export function failsClosed({ onFailure }: OnFailure, event: HookEventName): boo
   return onFailure === 'deny' && (events[event].canBlock || 'withhold' in events[event]);
 }
 
-/** Whether nobody waits for a hook of this event. What a guard says has to be waited for. */
+/**
+ * Whether nobody waits for a hook of this event. What a guard says has to be waited for. Other agents know such hooks at
+ * all events: what one says that was written for them decides nothing.
+ */
 export function isAsync(
-  hook: Pick<CommandHookConfig, 'async' | 'asyncRewake' | 'onFailure'>,
+  hook: Pick<CommandHookConfig, 'async' | 'asyncRewake' | 'onFailure' | 'dialect'>,
   event: HookEventName,
 ): boolean {
   const isMeant = hook.async === true || hook.asyncRewake === true;
-  return isMeant && events[event].canBeAsync === true && hook.onFailure !== 'deny';
+  const isKnown = events[event].canBeAsync === true || hook.dialect !== undefined;
+  return isMeant && isKnown && hook.onFailure !== 'deny';
 }
 
 /** Whether a hook has conditions, so that it may not run for a call whose tool it matches. */

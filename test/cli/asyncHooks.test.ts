@@ -331,6 +331,16 @@ describe('commands', () => {
     expect(stdout).toContain('LATE');
   });
 
+  it('decides nothing where another agent waits, and is started', async () => {
+    const theirs = { type: 'command', command: 'cat >seen; echo no >&2; exit 2', async: true };
+    const group = { dialect: 'claude', matcher: 'Bash', hooks: [theirs] };
+    await cli.userSettings({ PreToolUse: [group] } as never);
+    const call = { ...AFTER_TOOL, hook_event_name: 'PreToolUse' };
+    const { json, exitCode } = await send(cli, 'claude', call);
+    expect([exitCode, json]).toEqual([0, {}]);
+    await vi.waitFor(() => expect(existsSync(join(cli.project, 'seen'))).toBe(true));
+  });
+
   it('list names it', async () => {
     await haveHook('true', { asyncRewake: true });
     expect((await cli.run(['list'])).stdout).toContain('asyncRewake');

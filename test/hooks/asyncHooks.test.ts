@@ -347,6 +347,27 @@ describe('async in settings', () => {
     },
   );
 
+  it('starts one of another agent at each event, and it decides nothing', async () => {
+    const theirs = {
+      matcher: 'Bash',
+      hooks: [hook('cat >seen; echo no >&2; exit 2', { async: true })],
+    };
+    const group = { dialect: 'claude', ...theirs };
+    const { hooks, problems } = parseHookDefinitions({ PreToolUse: [group] });
+    expect(problems).toEqual([]);
+    const { config } = setUp(hooks);
+    const given = { llmContent: 'given', returnDisplay: 'given' };
+    const ran = await executeToolWithHooks(config, 'run_shell_command', { command: 'ls' }, () =>
+      Promise.resolve(given),
+    );
+    expect(ran.llmContent).toBe('given');
+    await config.getHookSystem()?.untilAsyncEnded();
+    expect(JSON.parse(readFileSync(file('seen'), 'utf8'))).toMatchObject({ tool_name: 'Bash' });
+    const guard = { ...theirs.hooks[0], onFailure: 'deny' };
+    const refused = parseHookDefinitions({ PreToolUse: [{ ...group, hooks: [guard] }] });
+    expect(refused.problems).toMatchObject([{ kind: 'unusable' }]);
+  });
+
   it.each([AfterTool, SessionStart])('leaves hooks of %s as they are', (event) => {
     const { hooks, problems } = parse(event, { async: true, asyncRewake: true });
     expect(hooks[event]?.[0]?.hooks).toMatchObject([{ async: true, asyncRewake: true }]);
