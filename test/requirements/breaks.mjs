@@ -913,8 +913,8 @@ export const BREAKS = [
       'an event that nothing matches has failed',
       [
         HANDLER,
-        'return skip(this.#engine, event);',
-        'return { ...skip(this.#engine, event), success: false };',
+        'return skip(this.#engine, event, session);',
+        'return { ...skip(this.#engine, event, session), success: false };',
       ],
       ['handler', 'HookEventHandler answers with a fresh empty result when nothing matches'],
     ],
@@ -923,8 +923,8 @@ export const BREAKS = [
       'a request that nothing matches has failed',
       [
         DOOR,
-        'return skip(engine, ctx.event);',
-        'return { ...skip(engine, ctx.event), success: false };',
+        'return skip(engine, ctx.event, ctx.session);',
+        'return { ...skip(engine, ctx.event, ctx.session), success: false };',
       ],
       ['mediated', 'a request that matches nothing gets an empty result of its own'],
     ],

@@ -124,7 +124,8 @@ export async function expectNoWayPast(cli: Cli, from: DialectName, sent: Fields)
     .replaceAll('/shop', cli.project);
   const answer = await sendAsIs(cli, from, text);
   if (answer.exitCode === 2 || REFUSAL.test(JSON.stringify(answer.json))) return;
-  if (answer.stderr.includes('GUARD')) return;
+  // Told, by the guard or instead of it, where the agent has no word for a refusal.
+  if (/GUARD|hooks could not be asked/u.test(answer.stderr)) return;
   const input = { value: JSON.parse(text) as unknown };
   const reading = readEvent(senderOf({ from }, input), input);
   const event = 'problem' in reading ? reading.event : reading.received?.event;

@@ -56,8 +56,8 @@ export const hooks = toBreaks([
     'that there is nothing to do is said by a promise',
     [
       DOOR,
-      'if (!engine) return undefined;\n    if (event === SessionEnd)',
-      'if (!engine) return Promise.resolve() as never;\n    if (event === SessionEnd)',
+      'if (!engine) return undefined;\n    const plan',
+      'if (!engine) return Promise.resolve() as never;\n    const plan',
     ],
     [OF_HANDLER, 'fireHook with nothing to do is synchronous while hooks are off'],
   ],
@@ -123,8 +123,8 @@ export const hooks = toBreaks([
     'an event without a plan has an error in its result',
     [
       HANDLER,
-      'if (plan === null) return skip(this.#engine, event);',
-      "if (plan === null) return { ...skip(this.#engine, event), errors: [new Error('no plan')] };",
+      'if (plan === null) return skip(this.#engine, event, session);',
+      "if (plan === null) return { ...skip(this.#engine, event, session), errors: [new Error('no plan')] };",
     ],
     [OF_HANDLER, 'HookEventHandler answers with a fresh empty result when nothing matches'],
   ],
