@@ -1,4 +1,5 @@
-import { dirname } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Extension } from '../hooks/entry.js';
 import { isFault } from '../hooks/givenHooks.js';
 import { failsClosed } from '../protocol/events.js';
@@ -130,10 +131,20 @@ function lossOf(
   problems: readonly FileProblem[],
 ): FileProblem | undefined {
   const now = extensions.find(({ directory }) => directory === before.directory);
-  const lost = now ? findLost({ hooks: before.hooks }, { hooks: now.hooks }) : [];
+  const isBroken = problems.some((each) => each.severity === 'error' && isOf(each, before));
+  const isThere = before.scope !== 'project' && existsSync(before.directory ?? '');
+  const isGone = !now && !isBroken && isThere;
+  const lost = now || isGone ? findLost({ hooks: before.hooks }, { hooks: now?.hooks }) : [];
+  if (isGone && lost.length > 0) {
+    const message = `its manifest is gone, and with it ${listOf(lost)}: put it back, or remove the folder`;
+    return fileError({ scope: 'user', file: join(before.directory ?? '', MANIFEST) }, message);
+  }
   const wrong = problems.find((problem) => isWrong(problem) && isOf(problem, before));
   return lost.length > 0 && wrong ? fileError(wrong, adviseOn(lost)) : undefined;
 }
+
+/** Of an extension. */
+const MANIFEST = 'llxprt-extension.json';
 
 /** Whether a problem is one of a file of an extension, or of a folder that it is in. */
 export function isOf({ scope, file }: FileProblem, extension: Extension): boolean {

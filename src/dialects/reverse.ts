@@ -179,6 +179,11 @@ function unheardOf({ kind, reason = DEFAULT_BLOCK_REASON }: ReplyVerdict): strin
   return kind === 'block' ? [`a hook blocks, which blocks nothing here: ${reason}`] : [];
 }
 
+/** What is said of a block that the agent has no word for, and which counts for what comes next. */
+function insteadOf({ reason = DEFAULT_BLOCK_REASON }: ReplyVerdict): string {
+  return `a hook blocks, for which the agent has no word here, so that its tools are denied: ${reason}`;
+}
+
 const HIDES_LESS = '"suppressOutput" hides what a hook printed there, and no result';
 
 /** The end of the agent; nothing for every other verdict. */
@@ -237,7 +242,7 @@ function writeAnswer(
     json,
     ...(stops !== undefined && { stops }),
     lost: [
-      ...(isUnsaid ? unheardOf(said) : []),
+      ...(isUnsaid ? (mustStop ? [insteadOf(said)] : unheardOf(said)) : []),
       ...(kind === 'stop' && cannotStop !== undefined ? [cannotStop] : []),
       ...(isUnread ? [UNREAD] : []),
       ...(refusal ? [refusal.reason] : []),

@@ -8,7 +8,7 @@ const MAX_TOLD = 500;
 
 /**
  * The text of a tool's answer that is read as what a command prints: of all JSON objects in it, the first that denies,
- * else the first; without any, all of its text. Texts come before what is structured, which mostly says the same.
+ * else the first that asks, else the first; without any, all of its text. Texts come before what is structured, which mostly says the same.
  *
  * @param isGuard whether an answer that says nothing, or of which a part cannot be read, is an error
  * @throws Error that says why it is none
@@ -27,7 +27,10 @@ export function readToolAnswer(answer: ToolAnswer, isGuard: boolean): string {
     if (!object && isGuard && isBrokenJson(text.trim())) throw new Error(BROKEN);
     return object ? { text, object } : [];
   });
-  const counted = objects.find(({ object }) => denies(object)) ?? objects[0];
+  const counted =
+    objects.find(({ object }) => denies(object)) ??
+    objects.find(({ object }) => decisionsOf(object).includes('ask')) ??
+    objects[0];
   return counted?.text ?? said.join('\n');
 }
 
@@ -37,13 +40,15 @@ const NOTHING =
 const BROKEN =
   'a part of its answer looks like JSON and is no JSON object: let a guard answer one object';
 
+function denies(said: Record<string, unknown>): boolean {
+  return said['continue'] === false || decisionsOf(said).some((each) => isBlocking(each));
+}
+
 /** In our words, or in those of Claude Code. */
-function denies({ decision, continue: goesOn, hookSpecificOutput }: Record<string, unknown>) {
+function decisionsOf({ decision, hookSpecificOutput }: Record<string, unknown>): unknown[] {
   const { permissionDecision, decision: inner } = isRecord(hookSpecificOutput)
     ? hookSpecificOutput
     : {};
   const behavior = isRecord(inner) ? inner['behavior'] : undefined;
-  return (
-    goesOn === false || [decision, permissionDecision, behavior].some((each) => isBlocking(each))
-  );
+  return [decision, permissionDecision, behavior];
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -67,6 +68,18 @@ describe('a process that ends before hooks have answered at a start', () => {
     rmSync(join(cli.home, '.llxprt', 'extensions'), { recursive: true });
     expect(await ask(inside)).toMatchObject(denied(reason));
     expect(await ask({ ...inside, agent_id: 'a2' })).toEqual({});
+
+    // Something else is remembered of the session already.
+    const name = createHash('sha256').update('claude\ns1').digest('hex');
+    await cli.write(join(folder(), name), '{"tools":["Bash"]}');
+    const unknown = start({ agent_type: 'Explore', agent_id: '' });
+    await cli.extension('user', 'guard', { middleware }, { 'guard.mjs': text });
+    await sendToProgram(cli, 'claude', unknown, {}, { HOOKSTACK_TIMEOUT: '2000' });
+    rmSync(join(cli.home, '.llxprt', 'extensions'), { recursive: true });
+    expect(await ask()).toMatchObject({
+      continue: false,
+      stopReason: expect.stringMatching(reason),
+    });
   });
 });
 
@@ -113,15 +126,17 @@ describe('a sub-agent that was not to start', () => {
     expect(await ask({ session_id: `${session}\n${id}` })).toEqual({});
   });
 
-  it('has all tools denied where nobody knows which one it is, later those of sub-agents', async () => {
+  it('has all tools denied where nobody knows which one it is, until the next prompt', async () => {
     await haveHook(cli);
     await send(cli, 'claude', start({ agent_id: '', agent_type: 'Explore' }), SAID.block);
     expect(await ask()).toMatchObject(BLOCKED);
     expect(await ask(inside)).toMatchObject(BLOCKED);
+    const elsewhere = { ...inside, session_id: 's2', parent_session_id: 's1' };
+    expect(await ask({ ...inside, session_id: 's2' })).toEqual({});
     await send(cli, 'claude', PROMPT);
     expect(await ask()).toEqual({});
-    expect(await ask(inside)).toMatchObject(BLOCKED);
-    expect(await ask({ ...inside, session_id: 's2' })).toEqual({});
+    expect(await ask(inside)).toEqual({});
+    expect(await ask(elsewhere)).toEqual({});
   });
 
   it('has all tools denied where calls do not tell whose they are', async () => {

@@ -262,6 +262,13 @@ describe('a guard that would be left out', () => {
     expect(logger.warnings.at(-1)).toMatch(/"guard".*stays in force$/u);
     write(files.extension(), { name: 'e', ...guarding('two') });
     expect(await call()).toBe('two');
+    rmSync(files.extension());
+    expect(await call()).toBe('two');
+    expect(logger.warnings.at(-1)).toMatch(/manifest is gone.*"guard".*remove the folder/u);
+    write(files.extension(), '{');
+    expect(await call()).toBe('two');
+    rmSync(path.dirname(files.extension()), { recursive: true });
+    expect(await call()).toBe('ran');
   });
 
   it('goes where it is taken out of a file in which nothing is wrong', async () => {

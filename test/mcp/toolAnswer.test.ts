@@ -5,6 +5,7 @@ import { readToolAnswer } from '../../src/mcp/toolAnswer.js';
 const DENY = '{"decision": "deny", "reason": "No."}';
 const text = (said: string) => ({ type: 'text', text: said });
 const resource = (said: string) => ({ type: 'resource', resource: { uri: 'a:b', text: said } });
+const ASK = '{"decision":"ask"}';
 const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' };
 
 describe('the answer of a tool', () => {
@@ -14,6 +15,16 @@ describe('the answer of a tool', () => {
     ['the first of two texts', { content: [text(DENY), text('I looked at it.')] }, DENY],
     ['the second of two texts', { content: [text('I looked at it.'), text(DENY)] }, DENY],
     ['the first object', { content: [text('{"a": 1}'), text('{"b": 2}')] }, '{"a": 1}'],
+    ['a question behind an allow', { content: [text('{"decision":"allow"}'), text(ASK)] }, ASK],
+    [
+      'a structured question in the words of Claude Code',
+      {
+        content: [text('{}')],
+        structuredContent: { hookSpecificOutput: { permissionDecision: 'ask' } },
+      },
+      '{"hookSpecificOutput":{"permissionDecision":"ask"}}',
+    ],
+    ['a denial behind a question', { content: [text(ASK), text(DENY)] }, DENY],
     ['a denial behind another object', { content: [text('{}'), resource(DENY)] }, DENY],
     [
       'a structured denial behind a text',

@@ -1,4 +1,4 @@
-import { writeFileSync, writeSync } from 'node:fs';
+import { renameSync, writeFileSync, writeSync } from 'node:fs';
 import { killTrackedGroups } from '../../process/command/runningCommand.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { printNotice, toOneLine } from '../shared/terminal.js';
@@ -47,9 +47,12 @@ export function surviveCrashes(watchdog: Watchdog): Crash {
     if (exitCode === BLOCKED) {
       const reason = `Blocked, as ${why}`;
       attempt(() => writeSync(2, `${reason}\n`));
-      const { files, text } = watchdog.words.keeps?.(reason) ?? { files: [], text: '' };
-      for (const file of files)
-        attempt(() => writeFileSync(file, text, { flag: 'wx', mode: 0o600 }));
+      for (const { file, text } of watchdog.words.keeps?.(reason) ?? []) {
+        attempt(() => {
+          writeFileSync(`${file}.last`, text, { mode: 0o600 });
+          renameSync(`${file}.last`, file);
+        });
+      }
     }
     if (exitCode === BLOCKED && withholds) {
       attempt(() => writeSync(1, watchdog.words.out ?? ''));

@@ -42,7 +42,9 @@ export function detachTo(
         throw error;
       });
     } catch (error) {
-      logger.warn(`The async hooks of ${fired.event} could not be started: ${errorMessage(error)}`);
+      logger.warn(
+        `The async hooks of ${fired.event} could not be started: ${errorMessage(error)}; mend that, or remove "async" from them`,
+      );
     }
   };
 }
@@ -101,7 +103,7 @@ function orWarn<T>({ sessionId }: ReceivedIdentity, work: () => T): T | undefine
   try {
     return work();
   } catch (error) {
-    const message = `What async hooks have left cannot be used: ${errorMessage(error)}`;
+    const message = `What async hooks have left cannot be used: ${errorMessage(error)}; mend ~/.llxprt/async, or remove it`;
     if (isNewInSession(sessionId, message)) new HostLogger('llxprt:core:hooks').warn(message);
     return undefined;
   }

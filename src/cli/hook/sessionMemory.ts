@@ -9,7 +9,9 @@ import { DEFAULT_STOP_REASON } from '../../protocol/hookOutput.js';
 import { HookEventName, type HookPayload } from '../../protocol/types.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { readGuardedFile } from '../../util/guardedFile.js';
+import { readTextSync } from '../../util/guardedRead.js';
 import { findHome } from '../../util/homeDirectory.js';
+import { orUndefined } from '../../util/paths.js';
 import { writeAtomically } from '../../util/writeAtomically.js';
 import { sessionFolder, SESSIONS } from '../shared/privateFolder.js';
 import type { LastStop } from '../shared/watchdog.js';
@@ -51,7 +53,9 @@ export async function withMemory(
     if (refusal) return refusal;
   }
   if (file === undefined) return add(await decide());
-  const kept = isAnew(received, before) ? {} : before;
+  const isAgain = isAnew(received, before);
+  if (isAgain) forgetUnknown(received);
+  const kept = isAgain ? {} : before;
   const verdict = await decide();
   // The user's next prompt is none for a sub-agent that works on.
   if (event === SubagentStart && verdict.kind === 'stop')
@@ -113,7 +117,9 @@ async function refusalOfHelper(
   for (const agentId of [identity.agentId, UNKNOWN]) {
     const file = helperFile(dialect, { ...identity, agentId });
     const { stop } = file === undefined ? {} : await recall(file);
-    if (stop !== undefined) return { kind: 'block', reason: stop };
+    const until =
+      agentId === UNKNOWN ? ' It counts for all sub-agents until your next prompt.' : '';
+    if (stop !== undefined) return { kind: 'block', reason: `${stop}${until}` };
   }
   if (!asksOfHelpers()) return undefined;
   try {
@@ -154,15 +160,19 @@ export async function keepStop(received: Received, reason: string): Promise<void
   }
 }
 
-/** The same for a process that ends, and can wait for nothing: what it writes, unless something is there. */
-export function lastStop(received: Received, reason: string): LastStop {
+/** The same for a process that ends, and can wait for nothing: what it writes. */
+export function lastStop(received: Received, reason: string): LastStop[] {
   try {
     const folder = sessionFolder();
-    const files = filesOfStop(received).map((file) => path.join(folder, path.basename(file)));
-    return { files, text: JSON.stringify(stopAt(received.event, reason)) };
+    return filesOfStop(received).map((name) => {
+      const file = path.join(folder, path.basename(name));
+      const before = orUndefined(() => JSON.parse(readTextSync(file)) as Memory) ?? {};
+      const kept = isAnew(received, before) ? {} : before;
+      return { file, text: JSON.stringify({ ...stopAt(received.event, reason), ...kept }) };
+    });
   } catch {
     // Whoever reads it sees that nothing can be kept.
-    return { files: [], text: '' };
+    return [];
   }
 }
 
@@ -176,6 +186,12 @@ function filesOfStop({ dialect, event, identity }: Received): string[] {
 
 /** In place of the id of a sub-agent: any of the session. */
 const UNKNOWN = '';
+
+/** Whoever was refused without an id has ended by the user's next prompt. */
+function forgetUnknown({ dialect, identity }: Received): void {
+  const file = helperFile(dialect, { ...identity, agentId: UNKNOWN });
+  if (file !== undefined) orUndefined(() => rmSync(file, { force: true }));
+}
 
 /** What is known of a sub-agent, by the session that has started it. */
 function helperFile(

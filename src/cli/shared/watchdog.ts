@@ -1,9 +1,9 @@
 import type { Worker } from 'node:worker_threads';
 import thread from './watchdogThread.js?raw';
 
-/** Files to be written, each with this text, and not over another one. */
+/** A file to be written. */
 export interface LastStop {
-  readonly files: readonly string[];
+  readonly file: string;
   readonly text: string;
 }
 
@@ -13,7 +13,7 @@ export interface LastWords {
   /** One line. */
   readonly err: string;
   /** What is written beside that, where nobody heeds what is said; for this reason. */
-  readonly keeps?: (reason: string) => LastStop;
+  readonly keeps?: (reason: string) => readonly LastStop[];
 }
 
 const [NEWS, MS, SPEAKS] = [0, 1, 2];
