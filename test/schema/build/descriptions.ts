@@ -1,6 +1,10 @@
 import type { HookExpectations, HookTest } from '../../../src/cli/shared/hookTestFile.js';
 import type { Scalars } from '../../../src/config/settings/settingsKeys.js';
 import type { FileGroupFields, HookFields } from '../../../src/hooks/hookFields.js';
+import { events } from '../../../src/protocol/events.js';
+import { HookEventName } from '../../../src/protocol/types.js';
+
+const ASYNC_EVENTS = Object.values(HookEventName).filter((each) => events[each].canBeAsync);
 
 /** The keys of a hook. */
 export const hookDescriptions: { readonly [K in keyof HookFields]-?: string } = {
@@ -27,8 +31,7 @@ export const hookDescriptions: { readonly [K in keyof HookFields]-?: string } = 
   prestart: 'Start the command before its event, so that it waits on its stdin. Default: false.',
   persistent:
     'Keep the process, which then answers event after event, line by line. "processes": how many side by side, default 1; "maxMemory": MB after which one is started anew, default 512. Default: false.',
-  async:
-    'Start the command and wait for nothing, at AfterTool, AfterModel, AfterAgent, SessionStart, SessionEnd, PreCompress and Notification. It decides nothing. Default: false.',
+  async: `Start the command and wait for nothing, at ${ASYNC_EVENTS.join(', ')}. It decides nothing. Default: false.`,
   asyncRewake:
     'The same; where it exits with code 2, or blocks, an agent that has finished goes back to work with the reason. Default: false.',
   rewakeMessage: 'What the agent reads before that reason.',
