@@ -67,7 +67,8 @@ export class Judge {
     if (judging.getStore()) throw new Error('its own call is not judged by a model');
     const question = writeQuestion(hook, event, stdin, this.#fence);
     this.#followSettings();
-    const session = input.session_id;
+    // Sub-agents are of the session that has started them.
+    const session = input.parent_session_id ?? input.session_id;
     const key = this.#keyOf(question);
     const known = this.#use.read(session).answers.get(key);
     if (known !== undefined) return readJudgement(known, event);

@@ -10,6 +10,8 @@ const UNTOLD: ReadonlySet<string> = new Set([
   'sessionId',
   'transcript_path',
   'tool_use_id',
+  'agent_id',
+  'parent_session_id',
   'duration_ms',
 ]);
 

@@ -5,6 +5,7 @@ import { readToolAnswer } from '../../src/mcp/toolAnswer.js';
 const DENY = '{"decision": "deny", "reason": "No."}';
 const text = (said: string) => ({ type: 'text', text: said });
 const resource = (said: string) => ({ type: 'resource', resource: { uri: 'a:b', text: said } });
+const BARE = '{"decision":"deny"}';
 const ASK = '{"decision":"ask"}';
 const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' };
 
@@ -14,7 +15,6 @@ describe('the answer of a tool', () => {
     ['an embedded resource', { content: [image, resource(DENY)] }, DENY],
     ['the first of two texts', { content: [text(DENY), text('I looked at it.')] }, DENY],
     ['the second of two texts', { content: [text('I looked at it.'), text(DENY)] }, DENY],
-    ['the first object', { content: [text('{"a": 1}'), text('{"b": 2}')] }, '{"a": 1}'],
     ['a question behind an allow', { content: [text('{"decision":"allow"}'), text(ASK)] }, ASK],
     [
       'a structured question in the words of Claude Code',
@@ -23,6 +23,12 @@ describe('the answer of a tool', () => {
         structuredContent: { hookSpecificOutput: { permissionDecision: 'ask' } },
       },
       '{"hookSpecificOutput":{"permissionDecision":"ask"}}',
+    ],
+    ['a denial in a "result"', { structuredContent: { result: { decision: 'deny' } } }, BARE],
+    [
+      'what says something before what does not',
+      { content: [text('{}'), text('{"a":1}')] },
+      '{"a":1}',
     ],
     ['a denial behind a question', { content: [text(ASK), text(DENY)] }, DENY],
     ['a denial behind another object', { content: [text('{}'), resource(DENY)] }, DENY],
@@ -65,6 +71,20 @@ describe('the answer of a tool', () => {
   ])('says nothing: %s, which is an error of a guard alone', (_what, answer) => {
     expect(readToolAnswer(answer, false)).toBe('');
     expect(() => readToolAnswer(answer, true)).toThrow('let a guard that has no objection');
+  });
+
+  it('is the first object, and of a guard none of several', () => {
+    const answer = { content: [text('{"a": 1}'), text('{"b": 2}')] };
+    expect(readToolAnswer(answer, false)).toBe('{"a": 1}');
+    expect(() => readToolAnswer(answer, true)).toThrow('say different things');
+    const same = { content: [text('{"a": 1}')], structuredContent: { a: 1 } };
+    expect(readToolAnswer(same, true)).toBe('{"a": 1}');
+  });
+
+  it('of a guard is a text beside an object that says nothing', () => {
+    const answer = { content: [text('{}'), text('DENIED: no')] };
+    expect(readToolAnswer(answer, false)).toBe('{}');
+    expect(readToolAnswer(answer, true)).toBe('{}\nDENIED: no');
   });
 
   it('of a guard is no object beside broken JSON, which may have been a denial', () => {

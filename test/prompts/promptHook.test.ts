@@ -146,6 +146,16 @@ describe('a hook that a model judges', () => {
     expect(logger.warnings).toEqual([]);
   });
 
+  it('remembers for a sub-agent what was judged in the session that has started it', async () => {
+    const { askModel, seen } = answering({ decision: 'deny' });
+    const config = configOf([judge], { askModel });
+    const event = { toolName: 'run_shell_command', toolInput: { command: 'ls' } };
+    const inside = { sessionId: 's1.1', agentId: 'a', parentSessionId: 's1' };
+    await fire(config);
+    await fireHook(config, HookEventName.BeforeTool, event, { session: inside });
+    expect(seen).toHaveLength(1);
+  });
+
   it('does not judge the call of the model that judges', async () => {
     const asked: string[] = [];
     const askModel: AskModel = async () => {
