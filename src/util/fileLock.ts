@@ -14,11 +14,16 @@ const RETRY_MS = 20;
  * a file beside it, in a directory that must exist; one that a killed process has left is removed after 10 s.
  *
  * @param file absolute path
- * @throws Error when others hold the lock for 30 s, and the file system's error
+ * @param patienceMs how long to wait for others. Default: 30 s
+ * @throws Error when others hold the lock for longer, and the file system's error
  */
-export async function whileLocked<T>(file: string, work: () => Promise<T>): Promise<T> {
+export async function whileLocked<T>(
+  file: string,
+  work: () => Promise<T>,
+  patienceMs = PATIENCE_MS,
+): Promise<T> {
   const lock = `${file}.lock`;
-  const handle = await acquire(lock);
+  const handle = await acquire(lock, patienceMs);
   try {
     return await work();
   } finally {
@@ -27,8 +32,8 @@ export async function whileLocked<T>(file: string, work: () => Promise<T>): Prom
   }
 }
 
-async function acquire(lock: string): Promise<FileHandle> {
-  const deadline = performance.now() + PATIENCE_MS;
+async function acquire(lock: string, patienceMs: number): Promise<FileHandle> {
+  const deadline = performance.now() + patienceMs;
   for (;;) {
     try {
       // Exclusive: it follows no link.

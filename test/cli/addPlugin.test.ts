@@ -195,7 +195,7 @@ describe('what hookstack add shows of a plugin', () => {
     onFailure: 'allow',
   };
   const group = { matcher: `Edit|${'W'.repeat(300)}|Bash`, hooks: [hook] };
-  const ask = { type: 'mcp_tool', server: 's', tool: 't', input: { deep: 1 } };
+  const ask = { type: 'mcp_tool', server: 's', tool: 't', input: { command: 'deep' } };
 
   it('is all that decides what runs, as for hooks of a project', async () => {
     await write({
@@ -213,7 +213,7 @@ describe('what hookstack add shows of a plugin', () => {
       'timeout: 7',
       String.raw`env: {"WORD":"x\u202ey"}`,
       'async: true',
-      'input: {"deep":1}',
+      'input: {"command":"deep"}',
       'when: ["Bash(git push *)"]',
       'mcpServer: {"command":"serve","env":{"WORD":"y"}}',
     ]) {

@@ -28,6 +28,22 @@ it('a guard that fails when a sub-agent starts keeps it from its tools', async (
   });
 });
 
+it('a sub-agent may work once its start was allowed', async () => {
+  const start = { hook_event_name: 'SubagentStart', ...inside };
+  await haveHook(cli);
+  await send(cli, 'claude', start, SAID.block);
+  expect((await send(cli, 'claude', call(inside))).json).not.toEqual({});
+  await send(cli, 'claude', start);
+  expect((await send(cli, 'claude', call(inside))).json).toEqual({});
+});
+
+it('a denial told by one agent counts in the words of another', async () => {
+  await haveHook(cli);
+  await send(cli, 'claude', { hook_event_name: 'SubagentStart', ...inside }, SAID.block);
+  const { json } = await send(cli, 'codex', { ...call(inside), turn_id: 't1' });
+  expect(json).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+});
+
 it('a prompt of a sub-agent is no word of the user after a stop', async () => {
   await haveHook(cli);
   await send(

@@ -54,12 +54,14 @@ export async function withMemory(
   }
   if (file === undefined) return add(await decide());
   const isAgain = isAnew(received, before);
-  if (isAgain) forgetUnknown(received);
+  if (isAgain) forgetHelper(received, UNKNOWN);
   const kept = isAgain ? {} : before;
   const verdict = await decide();
   // The user's next prompt is none for a sub-agent that works on.
-  if (event === SubagentStart && verdict.kind === 'stop')
-    await keepStop(received, reasonOf(verdict));
+  if (event === SubagentStart) {
+    if (verdict.kind === 'stop') await keepStop(received, reasonOf(verdict));
+    else if (verdict.kind !== 'block') forgetHelper(received);
+  }
   await keep(file, before, { ...kept, ...memoryOf(received, verdict) });
   // Whoever starts a session that was stopped before is about to say something new.
   if (kept.stop === undefined) return add(verdict);
@@ -110,12 +112,12 @@ function reasonOf({ reason = DEFAULT_STOP_REASON }: ReplyVerdict): string {
 
 /** A sub-agent that was not to start, of an agent that starts it all the same: it may do nothing. */
 async function refusalOfHelper(
-  { dialect, identity }: Received,
+  { identity }: Received,
   asksOfHelpers: () => boolean,
 ): Promise<ReplyVerdict | undefined> {
   if (identity.agentId === undefined) return undefined;
   for (const agentId of [identity.agentId, UNKNOWN]) {
-    const file = helperFile(dialect, { ...identity, agentId });
+    const file = helperFile({ ...identity, agentId });
     const { stop } = file === undefined ? {} : await recall(file);
     const until =
       agentId === UNKNOWN ? ' It counts for all sub-agents until your next prompt.' : '';
@@ -179,7 +181,7 @@ export function lastStop(received: Received, reason: string): LastStop[] {
 /** Where it cannot be told which tools are those of a sub-agent, all of the session are. */
 function filesOfStop({ dialect, event, identity }: Received): string[] {
   const session = fileOf(dialect, identity.sessionId);
-  const helper = event === SubagentStart ? helperFile(dialect, identity) : undefined;
+  const helper = event === SubagentStart ? helperFile(identity) : undefined;
   const isTold = identity.agentId !== undefined && dialects[dialect].common.includes('agent_id');
   return [helper && isTold ? undefined : session, helper].filter((file) => file !== undefined);
 }
@@ -187,18 +189,19 @@ function filesOfStop({ dialect, event, identity }: Received): string[] {
 /** In place of the id of a sub-agent: any of the session. */
 const UNKNOWN = '';
 
-/** Whoever was refused without an id has ended by the user's next prompt. */
-function forgetUnknown({ dialect, identity }: Received): void {
-  const file = helperFile(dialect, { ...identity, agentId: UNKNOWN });
+/** Whoever was refused without an id has ended by the user's next prompt; another one may start by now. */
+function forgetHelper({ identity }: Received, agentId = identity.agentId): void {
+  const file = helperFile({ ...identity, ...(agentId !== undefined && { agentId }) });
   if (file !== undefined) orUndefined(() => rmSync(file, { force: true }));
 }
 
-/** What is known of a sub-agent, by the session that has started it. */
-function helperFile(
-  dialect: string,
-  { sessionId = '', parentSessionId = sessionId, agentId = UNKNOWN }: ReceivedIdentity,
-): string | undefined {
-  return fileNamed(JSON.stringify([dialect, parentSessionId, agentId]));
+/** What is known of a sub-agent, by the session that has started it; events of one may come in the words of two agents. */
+function helperFile({
+  sessionId = '',
+  parentSessionId = sessionId,
+  agentId = UNKNOWN,
+}: ReceivedIdentity): string | undefined {
+  return fileNamed(JSON.stringify([parentSessionId, agentId]));
 }
 
 function fileOf(dialect: string, sessionId: string | undefined): string | undefined {

@@ -159,10 +159,12 @@ export const PLUGIN_VARIABLES: ReadonlySet<string> = new Set(
 function withVariables(value: unknown, variables: Record<string, string>): unknown {
   if (Array.isArray(value)) return value.map((each) => withVariables(each, variables));
   if (!isRecord(value)) return value;
-  if (typeof value['command'] !== 'string') {
+  if (typeof value['type'] !== 'string' && typeof value['command'] !== 'string') {
     const entries = Object.entries(value);
     return Object.fromEntries(entries.map(([key, each]) => [key, withVariables(each, variables)]));
   }
+  // What is below a hook, such as the input of a tool, is none.
+  if (typeof value['command'] !== 'string') return value;
   const { env, ...others } = value;
   return { ...others, env: { ...(isRecord(env) && env), ...variables } };
 }
