@@ -20,9 +20,16 @@ export const SESSIONS = 'sessions';
 export function sessionFolder(): string {
   const folder = ownFolder(SESSIONS);
   makePrivate(folder);
-  removeOld(folder, /^[\da-f]{64}/);
+  if (performance.now() - sweptAt > SWEEP_MS) {
+    sweptAt = performance.now();
+    removeOld(folder, /^[\da-f]{64}/);
+  }
   return folder;
 }
+
+/** Ms between two looks at files of old sessions, of which there may be many. */
+const SWEEP_MS = 60_000;
+let sweptAt = -Infinity;
 
 /** Bits of a mode. */
 export const MAY_BE_WRITTEN_BY_OTHERS = 0o022;
