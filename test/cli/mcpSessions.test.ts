@@ -39,6 +39,8 @@ async function firstOf(url: string, headers: Record<string, string>) {
   return reply.events[0]?.message;
 }
 
+const configFor = () => Promise.reject(new Error('no hooks'));
+
 const ASKED = { method: 'elicitation/create' };
 const asking = () =>
   cli.userSettings({ BeforeTool: group(saying({ decision: 'ask', reason: 'Dear.' })) });
@@ -75,7 +77,6 @@ describe('a client whose user can be asked', () => {
     const { url } = await open();
     const headers = await begin(url, CAN_ASK);
     const client = new Outlet(process.stdout);
-    const configFor = () => Promise.reject(new Error('no hooks'));
     const proxy = new McpProxy({ name: 'a', client, configFor, warn: () => undefined });
     const ended: unknown[] = [];
     const sessions = new Sessions(
