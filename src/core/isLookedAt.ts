@@ -32,7 +32,10 @@ export function isLookedAt(config: Config, call: SeenCall): boolean {
 export function isResultLookedAt(config: Config, call: SeenCall): boolean {
   return attempt(() => {
     const engine = engineOf(config.getHookSystem());
-    return hasMiddleware(config, 'tool') || (engine !== undefined && runsAfter(engine, call));
+    return (
+      hasMiddleware(config, 'tool') ||
+      (engine !== undefined && runsAfter(engine, call, isWaitedFor))
+    );
   }, true);
 }
 
@@ -75,9 +78,19 @@ function hasMiddleware(config: Config, stack: 'tool' | 'model'): boolean {
 /** What a tool that failed gives: some hooks run then only. */
 const FAILED = { error: { message: 'it failed' } };
 
-function runsAfter(engine: HookEngine, call: SeenCall): boolean {
-  return [{}, FAILED].some(
-    (toolResponse) =>
-      findPlan(engine, HookEventName.AfterTool, { ...call, toolResponse }, call.cwd) !== null,
+function runsAfter(engine: HookEngine, call: SeenCall, counts = isThere): boolean {
+  return [{}, FAILED].some((toolResponse) =>
+    counts(findPlan(engine, HookEventName.AfterTool, { ...call, toolResponse }, call.cwd)),
   );
+}
+
+type Plan = ReturnType<typeof findPlan>;
+
+function isThere(plan: Plan): boolean {
+  return plan !== null;
+}
+
+/** Async hooks change nothing, as nobody waits for them. */
+function isWaitedFor(plan: Plan): boolean {
+  return plan?.hookConfigs.length !== 0 && isThere(plan);
 }

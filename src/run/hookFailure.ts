@@ -180,7 +180,9 @@ function warnOf(
   { stderr, ...facts }: { readonly stderr?: string | undefined; readonly [fact: string]: unknown },
 ): void {
   const mask = (each: string) => maskSecrets(each, environment);
-  logger.warn(mask(`The hook "${shortIdentity(hook)}" ${text}`), {
+  // A server, or whatever has started, may have said a part of it.
+  const line = removeControls(text).replaceAll('\n', ' ');
+  logger.warn(mask(`The hook "${shortIdentity(hook)}" ${line}`), {
     event,
     hook: hookIdentity(hook),
     ...facts,

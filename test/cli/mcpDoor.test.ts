@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import { request, type ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { Cli, group, saying } from './helpers.js';
 import * as mcp from './mcpHttp.js';
@@ -186,4 +186,41 @@ describe('a login', () => {
     const posted = { method: 'POST', body: '"a"', headers: said };
     expect(server.received).toMatchObject([posted, posted]);
   });
+
+  it.each([
+    '/.well-known/oauth-protected-resource/../../admin',
+    '/.well-known/oauth-protected-resource/%2e%2e/%2E%2e/admin',
+    '/.well-known/oauth-protected-resource/x/..\\..\\..\\admin',
+    '/.well-known/oauth-protected-resource/..%2f..%2fadmin',
+    '/.well-known/oauth-authorization-server/other',
+  ])('asks for no other page of the server: %s', async (path) => {
+    const server = await startServer((_said, response) => json(response, {}));
+    const { url } = await mcp.openDoor(cli, server.url);
+    expect(await statusAt(url, 'GET', path)).toBe(404);
+    expect(server.received).toEqual([]);
+  });
+
+  it('takes no text of a page', async () => {
+    const server = await startServer((_said, response) => json(response, {}));
+    const { url } = await mcp.openDoor(cli, server.url);
+    const text = { 'content-type': 'text/plain' };
+    for (const path of ['/token', '/register']) {
+      expect(await statusAt(url, 'POST', path, text)).toBe(415);
+      expect(await statusAt(url, 'POST', path, { origin: 'https://evil.example' })).toBe(403);
+    }
+    expect(server.received).toEqual([]);
+  });
 });
+
+/** `fetch` would change the path. */
+function statusAt(url: string, method: string, path: string, headers = {}): Promise<unknown> {
+  const { port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const asked = request({ host: '127.0.0.1', port, method, path, headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    asked.on('error', reject);
+    asked.end(method === 'POST' ? '{}' : undefined);
+  });
+}

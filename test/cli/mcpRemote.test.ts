@@ -93,6 +93,25 @@ describe('a server over HTTP, for a client that starts hookstack', () => {
     expect(await client.end()).toMatchObject({ exitCode: 0 });
   });
 
+  it('that ends its own stream at once is asked for it once a second at most', async () => {
+    const { client, server } = await open(({ method, message }, response) => {
+      if (method === 'POST') return json(response, textResult(message.id, 'ran'));
+      beginEvents(response);
+      response.end('retry: 0\n\n');
+    });
+    const times: number[] = [];
+    const noteGets = () => {
+      const gets = server.received.filter(({ method }) => method === 'GET').length;
+      while (times.length < gets) times.push(performance.now());
+      return gets;
+    };
+    await expect.poll(noteGets, { timeout: 15_000, interval: 5 }).toBeGreaterThanOrEqual(4);
+    const [first = 0, , , fourth = 0] = times;
+    // Timers may be early by some of that.
+    expect(fourth - first).toBeGreaterThan(2800);
+    expect(textOf(await client.call('a'))).toBe('ran');
+  });
+
   it('that wants a login says what to do', async () => {
     const { client } = await open((_said, response) => void response.writeHead(401).end());
     const { error } = await client.call('a');

@@ -9,8 +9,8 @@ export type Receiver = (answer: Message, line: Buffer) => void;
 
 /** What is known of a client from one message to the next. */
 export interface McpSession {
-  /** Of clients of before 2026-07-28, which say it once. */
-  capabilities: Message;
+  /** Of clients of before 2026-07-28, which say it once; `undefined` where nobody has heard it here. */
+  capabilities: Message | undefined;
   /** For whom hooks run; `undefined` for the session of this process. */
   readonly forHooks: CallSession | undefined;
   readonly offer: ToolOffer;

@@ -107,6 +107,11 @@ export interface Received {
   readonly line: Buffer;
 }
 
+/** Whether something can be added to an answer: what hooks read of it is what it says. */
+export function canChange({ line }: Received, isSeen: boolean): boolean {
+  return isSeen || findInexact(line) === undefined;
+}
+
 /**
  * What goes to the client of an answer: where hooks look at results, what they have read and made of it.
  *

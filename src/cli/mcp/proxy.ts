@@ -49,7 +49,7 @@ export class McpProxy {
       warn: options.warn,
       forget: (key) => this.#open.has(key) && this.#open.set(key, drop),
     });
-    const session = this.newSession();
+    const session = { ...this.newSession(), capabilities: {} };
     this.#stdio = { client: options.client, server: undefined, session, keyOf: (id) => id };
   }
 
@@ -57,7 +57,12 @@ export class McpProxy {
 
   /** @param forHooks what hooks read of a client, where there are several */
   newSession(forHooks?: CallSession): McpSession {
-    return { capabilities: {}, forHooks, offer: new ToolOffer(this.#fullName, forHooks) };
+    return { capabilities: undefined, forHooks, offer: new ToolOffer(this.#fullName, forHooks) };
+  }
+
+  /** Nobody comes back to a session: its async hooks end. */
+  endSession({ forHooks }: McpSession): void {
+    this.#calls.endSession(forHooks);
   }
 
   get approver(): Approver {
@@ -210,7 +215,7 @@ export class McpProxy {
   ): Promise<void> {
     if (answer['error'] !== undefined) return client.send(line);
     const { canAsk } = this.#calls.clientOf(request, session);
-    const config = await this.options.configFor(canAsk);
+    const config = await this.#calls.configFor(canAsk);
     client.send((await session.offer.filter(config, request, answer)) ?? line);
   }
 

@@ -30,7 +30,7 @@ function elicitationOf(request: ApprovalRequest): object {
 }
 
 /** Whether a client says that it can show a form to its user. */
-export function canElicit(capabilities: Message): boolean {
+export function canElicit(capabilities: Message = {}): boolean {
   const { elicitation } = capabilities;
   if (typeof elicitation !== 'object' || elicitation === null) return false;
   return Object.keys(elicitation).length === 0 || Object.hasOwn(elicitation, 'form');

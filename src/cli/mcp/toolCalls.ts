@@ -15,6 +15,7 @@ import {
   answerInstead,
   answerToSend,
   callToSend,
+  canChange,
   isUnfinished,
   readableAnswer,
   unfinishedToSend,
@@ -27,6 +28,8 @@ import type { Id, Message } from './rpc.js';
 import { readAnswer } from './toolResult.js';
 
 const META = 'io.modelcontextprotocol/';
+const UNHEARD =
+  'its session began before hookstack, or nobody knows it any more: connect it anew, so that it says whether it can ask its user';
 
 /** The calls of tools, which are all that passes through hooks. */
 export class ToolCalls {
@@ -51,6 +54,7 @@ export class ToolCalls {
     if (!call) throw new Error('nobody knows which call it is about');
     if (this.#isUnanswered || signal.aborted)
       throw new Error('the client does not answer any more');
+    if (!call.isModern && !call.route.session.capabilities) throw new Error(UNHEARD);
     if (!call.isModern) return this.questions.ask(call, request, signal);
     const { result, approval } = this.questions.suspend(call, request, signal);
     this.#finish(call, { jsonrpc: '2.0', id: call.id, result });
@@ -123,7 +127,20 @@ export class ToolCalls {
     const meta = recordIn(request, 'params', '_meta');
     const isModern = typeof meta[`${META}protocolVersion`] === 'string';
     const said = isModern ? recordIn(meta, `${META}clientCapabilities`) : session.capabilities;
-    return { canAsk: canElicit(said), isModern };
+    // Of whom nothing is known, a question is denied: it must not be lost because the beginning was.
+    return { canAsk: said === undefined || canElicit(said), isModern };
+  }
+
+  async configFor(canAsk: boolean): Promise<Config> {
+    const config = await this.host.configFor(canAsk);
+    this.#configs.set(canAsk, config);
+    return config;
+  }
+
+  endSession(session: CallSession | undefined): void {
+    for (const config of this.#configs.values()) {
+      void config.getHookSystem()?.endSession(session);
+    }
   }
 
   async #run(call: Call): Promise<void> {
@@ -141,8 +158,7 @@ export class ToolCalls {
 
   /** @returns `undefined` where nobody waits for an answer any more */
   async #throughHooks(call: Call): Promise<Message | Buffer | undefined> {
-    const config = await this.host.configFor(call.canAsk);
-    this.#configs.set(call.canAsk, config);
+    const config = await this.configFor(call.canAsk);
     const toolName = this.host.fullName(call.tool);
     const refusal = await call.route.session.offer.refusalOf(config, toolName, call.given);
     if (call.id === undefined) return undefined;
@@ -171,9 +187,11 @@ export class ToolCalls {
     });
     const { id } = call;
     if (id === undefined) return undefined;
-    const told = withLate(config, final, call.route.session.forHooks);
+    const isSeen = call.isResultSeen === true;
+    const canTell = !read || canChange(read, isSeen);
+    const told = canTell ? withLate(config, final, call.route.session.forHooks) : final;
     if (!read) return answerInstead(told, id, call.isModern);
-    return answerToSend(read, told, id, call.isResultSeen === true);
+    return answerToSend(read, told, id, isSeen);
   }
 
   /** @throws Untouched where the server has no result yet */

@@ -42,9 +42,17 @@ export function wrongMethod(response: ServerResponse, method: string): void {
 export const JSON_ONLY = 'Send application/json, not compressed';
 
 /** What a form of another page can send is none. */
-export function isJson({ headers }: IncomingMessage): boolean {
+export function isJson(request: IncomingMessage): boolean {
+  return isPlain(request, /^application\/json\s*(?:;|$)/iu);
+}
+
+export function isForm(request: IncomingMessage): boolean {
+  return isPlain(request, /^application\/x-www-form-urlencoded\s*(?:;|$)/iu);
+}
+
+function isPlain({ headers }: IncomingMessage, known: RegExp): boolean {
   const { 'content-type': type = '', 'content-encoding': encoding } = headers;
-  return /^application\/json\s*(?:;|$)/iu.test(type) && encoding === undefined;
+  return known.test(type) && encoding === undefined;
 }
 
 /** The value of a header. One that came twice is none. */

@@ -61,7 +61,10 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
     pages,
     over: over.signal,
     bodies,
-    sessions: new Sessions((forHooks) => proxy.newSession(forHooks)),
+    sessions: new Sessions(
+      (forHooks) => proxy.newSession(forHooks),
+      (session) => proxy.endSession(session),
+    ),
     waiting: new Waiting(proxy),
     kept: new KeptAnswers(),
   };

@@ -90,7 +90,7 @@ export class Exchange {
     const refusals: object[] = [];
     let client: Route['client'] = { send: (refusal) => refusals.push(refusal) };
     if (typeof method === 'string' && isId(id)) {
-      if (method === 'initialize' && headerOf(this.request, SESSION) === undefined) {
+      if (method === 'initialize') {
         this.#isFirst = true;
         this.#session = this.context.sessions.begin();
       }
@@ -199,8 +199,7 @@ export class Exchange {
     const { 'content-encoding': encoding, ...passed } = passedHeaders(response.headers);
     const headers = pages.rewritten(passed);
     const session = headerOf(this.request, SESSION);
-    const isDeleted = this.request.method === 'DELETE' && isGood(response);
-    if (session !== undefined && (response.statusCode === 404 || isDeleted)) {
+    if (session !== undefined && this.#isOver(session, response)) {
       sessions.delete(session);
       waiting.endScope(this.#session.scope);
     }
@@ -231,9 +230,18 @@ export class Exchange {
     await this.#fail(`the server answers with ${type || 'nothing'}, which is no message`, 502);
   }
 
+  /** Whether the client has ended its session, or a server that knows it says that it is gone. */
+  #isOver(session: string, response: IncomingMessage): boolean {
+    const { method } = this.request;
+    if (session.startsWith(OWN_SESSION)) return method === 'DELETE';
+    if (method === 'DELETE' && isGood(response)) return true;
+    // Many servers have nothing at all for GET.
+    return response.statusCode === 404 && method !== 'GET';
+  }
+
   #beginSession({ headers }: IncomingMessage, passed: Record<string, string | string[]>): void {
     const { sessions } = this.context;
-    const id = headers[SESSION];
+    const id = headers[SESSION] ?? headerOf(this.request, SESSION);
     if (typeof id === 'string') sessions.register(id, this.#session);
     else {
       // Else nobody would know one client from another, and who can be asked.

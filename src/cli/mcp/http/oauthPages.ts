@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isRecord } from '../../../util/records.js';
 import type { BodyReader } from '../../serve/readBody.js';
-import { headerOf, PARTING, send } from '../../serve/respond.js';
+import { headerOf, isForm, isJson, JSON_ONLY, PARTING, send } from '../../serve/respond.js';
 import {
   decoded,
   isGood,
@@ -33,18 +33,23 @@ const METADATA = /(resource_metadata\s*=\s*)(?:"([^"]*)"|([^\s,"]+))/giu;
 export class OAuthPages {
   /** Where the page of this server is, if it has said so. */
   #metadata: URL | undefined;
+  /** No other page of the server is for whoever can reach the door. */
+  readonly #pages: ReadonlySet<string>;
 
   /** @param origin of the door */
   constructor(
     private readonly upstream: Upstream,
     private readonly origin: string,
     private readonly bodies: BodyReader,
-  ) {}
+  ) {
+    const { pathname } = upstream.url;
+    const ends = ['', pathname, pathname.replace(/\/$/u, '')];
+    this.#pages = new Set(PAGES.flatMap((page) => ends.map((end) => `${page}${end}`)));
+  }
 
   has(method: string, path: string): boolean {
     if (method === 'POST') return LOGIN_POSTS.has(path);
-    if (method !== 'GET') return false;
-    return path === LOGIN || PAGES.some((page) => path === page || path.startsWith(`${page}/`));
+    return method === 'GET' && (path === LOGIN || this.#pages.has(path));
   }
 
   get #path(): string {
@@ -78,6 +83,9 @@ export class OAuthPages {
       return void response.writeHead(302, { location: new URL(url, this.upstream.url).href }).end();
     }
     const isPost = method === 'POST';
+    if (isPost && !isJson(request) && !isForm(request)) {
+      return send(response, 415, { error: `${JSON_ONLY}, or a form` });
+    }
     const said = isPost ? await this.bodies.read(request, undefined) : undefined;
     if (said === 'broken') return;
     if (said && 'error' in said) return send(response, said.status, { error: said.error }, PARTING);

@@ -21,7 +21,7 @@ export interface RemoteOptions {
   readonly lost: (why: string) => void;
 }
 
-/** As the official client does it, in ms. */
+/** As the official client does it, in ms; whatever a server says, neither sooner nor later. */
 const RETRY_MS = 1000;
 const MAX_RETRY_MS = 30_000;
 const MAX_RETRIES = 5;
@@ -119,7 +119,10 @@ export class RemoteServer {
       const isFirst = message['method'] === 'initialize';
       if (isFirst) this.#begin(response);
       else arrived();
-      await this.#read(response, { id }, isFirst);
+      const place: Place = { id };
+      if ((await this.#read(response, place, isFirst)) && id !== undefined) {
+        await this.#listen(place, 1);
+      }
       if (message['method'] === 'notifications/initialized' && isGood(response)) {
         void this.#listen({ id: undefined });
       }
@@ -134,7 +137,8 @@ export class RemoteServer {
     if (typeof session === 'string') this.#session = session;
   }
 
-  async #read(response: IncomingMessage, place: Place, isFirst = false): Promise<void> {
+  /** @returns whether it goes on in another response */
+  async #read(response: IncomingMessage, place: Place, isFirst = false): Promise<boolean> {
     const body = decoded(response);
     if (!body) throw new Error('its response is compressed in a way that nobody here can read');
     const type = mediaTypeOf(response);
@@ -142,12 +146,16 @@ export class RemoteServer {
       return this.#readStream(response, body, place, isFirst);
     }
     const whole = await readWhole(body);
-    if (!isGood(response)) return this.#refused(response, whole, place.id);
+    if (!isGood(response)) {
+      this.#refused(response, whole, place.id);
+      return false;
+    }
     if (whole === undefined) throw new Error('its response was broken off, or is too large');
     if (type === 'application/json' && whole.length > 0) this.#take(whole, isFirst);
     if (place.id !== undefined && this.#open.has(place.id)) {
       throw new Error('it has answered with what is no answer');
     }
+    return false;
   }
 
   async #readStream(
@@ -155,7 +163,7 @@ export class RemoteServer {
     body: Parameters<typeof readEvents>[1],
     place: Place,
     isFirst: boolean,
-  ): Promise<void> {
+  ): Promise<boolean> {
     await readEvents(response, body, {
       event: ({ id, event, data }) => {
         if (id !== undefined) place.lastEventId = id;
@@ -167,38 +175,48 @@ export class RemoteServer {
       },
       wait: this.options.drained,
     });
-    if (this.#over.signal.aborted) return;
+    if (this.#over.signal.aborted) return false;
     const isAnswered = place.id !== undefined && !this.#open.has(place.id);
-    if (isAnswered) return;
-    if (place.id === undefined || place.lastEventId !== undefined) return this.#listen(place, 1);
+    if (isAnswered) return false;
+    if (place.id === undefined || place.lastEventId !== undefined) return true;
     throw new Error('its response has ended without an answer');
   }
 
-  /** Opens a stream of what the server says by itself, or goes on with one that was broken off. */
-  async #listen(place: Place, retry = 0): Promise<void> {
-    const { upstream, name } = this.options;
-    const { signal } = this.#over;
-    try {
-      if (retry > 0) {
-        const ms = place.retryMs ?? Math.min(RETRY_MS * 1.5 ** (retry - 1), MAX_RETRY_MS);
-        await sleep(ms, undefined, { signal });
+  /**
+   * Reads what the server says by itself, or goes on with a stream that was broken off, until there is no more.
+   *
+   * @param tried how often that was tried in a row
+   */
+  async #listen(place: Place, tried = 0): Promise<void> {
+    for (let retry = tried; ;) {
+      try {
+        if (!(await this.#listenOnce(place, retry))) return;
+        retry = 1;
+      } catch (error) {
+        if (this.#over.signal.aborted) return;
+        if (retry >= MAX_RETRIES) {
+          const why = `the stream of the MCP server "${this.options.name}" was lost`;
+          return this.#fail(place.id, `${why}: ${errorMessage(error)}`);
+        }
+        retry += 1;
       }
-      const resumed = place.lastEventId !== undefined && { 'last-event-id': place.lastEventId };
-      const headers = { ...this.#headers(), accept: 'text/event-stream', ...resumed };
-      const response = await upstream.request({ method: 'GET', headers, signal });
-      if (isGood(response)) return await this.#read(response, place);
-      response.resume();
-      // A server need not say anything by itself.
-      if (place.id === undefined) return;
-      throw new Error(`HTTP ${response.statusCode}`);
-    } catch (error) {
-      if (signal.aborted) return;
-      if (retry < MAX_RETRIES) return this.#listen(place, retry + 1);
-      this.#fail(
-        place.id,
-        `the stream of the MCP server "${name}" was lost: ${errorMessage(error)}`,
-      );
     }
+  }
+
+  async #listenOnce(place: Place, retry: number): Promise<boolean> {
+    const { signal } = this.#over;
+    if (retry > 0) {
+      const ms = place.retryMs ?? RETRY_MS * 1.5 ** (retry - 1);
+      await sleep(Math.min(Math.max(ms, RETRY_MS), MAX_RETRY_MS), undefined, { signal });
+    }
+    const resumed = place.lastEventId !== undefined && { 'last-event-id': place.lastEventId };
+    const headers = { ...this.#headers(), accept: 'text/event-stream', ...resumed };
+    const response = await this.options.upstream.request({ method: 'GET', headers, signal });
+    if (isGood(response)) return this.#read(response, place);
+    response.resume();
+    // A server need not say anything by itself.
+    if (place.id === undefined) return false;
+    throw new Error(`HTTP ${response.statusCode}`);
   }
 
   #take(said: Buffer, isFirst: boolean): void {

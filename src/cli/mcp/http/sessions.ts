@@ -4,11 +4,12 @@ import type { Socket } from 'node:net';
 import type { CallSession } from '../../../protocol/types.js';
 import { headerOf } from '../../serve/respond.js';
 import type { McpSession } from '../call.js';
+import { canElicit } from '../questions.js';
 import type { Id } from '../rpc.js';
 
 /** What a client says of its session. */
 export const SESSION = 'mcp-session-id';
-/** Sessions that are known at a time; of an older one nothing is known but that hooks look at its calls. */
+/** Sessions that are known at a time; of an older one nothing is known but that hooks look at its calls, and deny where they ask. */
 const MAX_SESSIONS = 10_000;
 /** Answers that a client may come back for, in number and bytes. */
 const MAX_KEPT = 1000;
@@ -23,16 +24,23 @@ export interface DoorSession extends McpSession {
 /** The sessions of a server, as the server counts them; for hooks, each is one of its own. */
 export class Sessions {
   readonly #known = new Map<string, DoorSession>();
+  /** By ids that no server gave here: anybody can make up any number of them. */
+  readonly #strangers = new Map<string, DoorSession>();
   /** Clients without a session: whoever has the same login, and without one whoever has the same connection. */
   readonly #logins = new Map<string, DoorSession>();
   readonly #connections = new WeakMap<Socket, DoorSession>();
   #count = 0;
 
-  constructor(private readonly make: (forHooks: CallSession) => McpSession) {}
+  /** @param end hears of each that nobody comes back to */
+  constructor(
+    private readonly make: (forHooks: CallSession) => McpSession,
+    private readonly end: (session: McpSession) => void,
+  ) {}
 
   of(request: IncomingMessage): DoorSession {
     const id = headerOf(request, SESSION);
-    if (id !== undefined) return this.register(id);
+    if (id !== undefined)
+      return this.#known.has(id) ? this.#find(this.#known, id) : this.#find(this.#strangers, id);
     // Two of them may use the same ids.
     return { ...this.#clientOf(request), scope: this.#nextScope() };
   }
@@ -42,12 +50,22 @@ export class Sessions {
     return { ...this.make({ sessionId: randomUUID() }), scope: this.#nextScope() };
   }
 
-  register(id: string, session?: DoorSession): DoorSession {
-    return this.#find(this.#known, id, session);
+  /** A session that has begun, by the id that its client is given. */
+  register(id: string, session: DoorSession): void {
+    const earlier = this.#known.get(id);
+    // Where a server gives two clients one id, the question of the one must not be lost for the other.
+    if (earlier && canElicit(earlier.capabilities)) session.capabilities = earlier.capabilities;
+    this.delete(id);
+    this.#find(this.#known, id, session);
   }
 
   delete(id: string): void {
-    this.#known.delete(id);
+    for (const sessions of [this.#known, this.#strangers]) this.#forget(sessions, id);
+  }
+
+  #forget(sessions: Map<string, DoorSession>, key: string): void {
+    const session = sessions.get(key);
+    if (session && sessions.delete(key)) this.end(session);
   }
 
   #nextScope(): string {
@@ -71,7 +89,7 @@ export class Sessions {
     known.delete(key);
     known.set(key, session);
     const [oldest] = known.keys();
-    if (known.size > MAX_SESSIONS && oldest !== undefined) known.delete(oldest);
+    if (known.size > MAX_SESSIONS && oldest !== undefined) this.#forget(known, oldest);
     return session;
   }
 }
