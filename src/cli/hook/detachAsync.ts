@@ -8,6 +8,7 @@ import { canSendBack, withLate } from '../../core/lateVerdict.js';
 import { isAsync } from '../../protocol/events.js';
 import type { Received, ReceivedIdentity, ReplyVerdict } from '../../protocol/received.js';
 import { HookEventName } from '../../protocol/types.js';
+import { ownerOf } from '../../run/asyncSession.js';
 import type { DebugLogger } from '../../util/debugLogger.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { hostEnvironment } from '../../util/requester.js';
@@ -30,7 +31,8 @@ export function detachTo(
   return async (fired) => {
     try {
       const max = maxAsyncHooks();
-      const job = await new AsyncFiles(fired.session ?? {}).add({ options, fired }, max);
+      const owner = ownerOf(fired.event, fired.session ?? {});
+      const job = await new AsyncFiles(owner).add({ options, fired }, max);
       if (job === undefined) {
         logger.warn(
           `The async hooks of ${fired.event} were not started, as ${max} run: make them faster, or raise "maxAsyncHooks"`,
