@@ -1,4 +1,3 @@
-import { type Dialect } from '../dialects/dialect.js';
 import {
   DIALECT_NAMES,
   HookEventName,

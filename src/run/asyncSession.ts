@@ -14,16 +14,17 @@ interface SessionKeys {
 }
 
 /** By its session, who asks a server, and which agent of the session it is: its id, else its kind. */
-export function keysOf(session: CallSession): SessionKeys {
-  const { sessionId = '', asker = '', agent } = session;
+export function sessionKeysOf(whose: CallSession): SessionKeys {
+  const { sessionId = '', asker = '', agent: kind, agentId } = whose;
   const keyOf = (...which: readonly string[]) => JSON.stringify([sessionId, asker, ...which]);
-  const main = keyOf();
-  if (hasOwnSession(session)) return { session: main, agent: main, read: [main] };
-  const { agentId } = session;
-  if (agentId) return { session: main, agent: keyOf('id', agentId), read: [keyOf('id', agentId)] };
-  if (!agent) return { session: main, agent: main, read: [main] };
-  // Whoever speaks for the session as a whole does not know what kind its main agent is.
-  return { session: main, agent: keyOf('kind', agent), read: [keyOf('kind', agent), main] };
+  const session = keyOf();
+  if (isWithinSession(whose)) {
+    const agent = keyOf('id', String(agentId));
+    return { session, agent, read: [agent] };
+  }
+  const agent = kind && !hasOwnSession(whose) ? keyOf('kind', kind) : session;
+  // Whoever speaks for the session as a whole does not know of what kind its main agent is.
+  return { session, agent, read: [...new Set([agent, session])] };
 }
 
 /** Whether it is a sub-agent within the session of its parent. */
@@ -48,15 +49,15 @@ export function ownerOf<S extends CallSession>(
 /** Whether something is of a session as a whole, or of one of its agents. */
 export function isOfSession(own: AsyncSession, session: AsyncSession): boolean {
   if (isWithinSession(session)) return isSame(own, session);
-  return keysOf(own).session === keysOf(session).session;
+  return sessionKeysOf(own).session === sessionKeysOf(session).session;
 }
 
 /** Whether two are the same agent. */
 export function isSame(own: AsyncSession, other: AsyncSession): boolean {
-  return keysOf(own).agent === keysOf(other).agent;
+  return sessionKeysOf(own).agent === sessionKeysOf(other).agent;
 }
 
 /** Whether an agent reads what hooks of another have said, which may be itself. */
 export function isReadBy(own: AsyncSession, reader: AsyncSession): boolean {
-  return keysOf(reader).read.includes(keysOf(own).agent);
+  return sessionKeysOf(reader).read.includes(sessionKeysOf(own).agent);
 }

@@ -6,6 +6,7 @@ import { InProcessMessageBus } from '../../src/confirmation-bus/messageBus.js';
 import { MessageBusType } from '../../src/confirmation-bus/types.js';
 import { callModelWithHooks, finishTurn } from '../../src/core/modelCall.js';
 import { decideReceived } from '../../src/core/decideReceived.js';
+import { countsForLate } from '../../src/core/lateVerdict.js';
 import { receive } from '../../src/dialects/reverse.js';
 import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
 import { fireHook } from '../../src/hooks/fireHook.js';
@@ -339,6 +340,14 @@ describe('behind events of another agent', () => {
   });
 });
 
+async function saidLate(config: Config, parent: CallSession) {
+  const system = config.getHookSystem();
+  expect(system?.lookForLate(parent).mayCome).toBe(true);
+  writeFileSync(file('go'), '');
+  await system?.untilAsyncEnded();
+  return system?.takeLate(parent).map(({ context }) => context);
+}
+
 describe('of the end of a sub-agent', () => {
   const hooks = { SubagentStop: [{ hooks: [waitingFor('go', sayContext('LATE'))] }] };
   const done = {
@@ -348,14 +357,6 @@ describe('of the end of a sub-agent', () => {
     promptResponse: 'r',
     stopHookActive: false,
   };
-
-  async function saidLate(config: Config, parent: CallSession) {
-    const system = config.getHookSystem();
-    expect(system?.lookForLate(parent).mayCome).toBe(true);
-    writeFileSync(file('go'), '');
-    await system?.untilAsyncEnded();
-    return system?.takeLate(parent).map(({ context }) => context);
-  }
 
   it.each([{}, { agent: 'writer' }])('is read by its parent: %j', async (main) => {
     const { config } = setUp(hooks);
@@ -386,19 +387,19 @@ describe('of the end of a sub-agent', () => {
   });
 });
 
-describe('sessions and their agents', () => {
-  const system = async (...sessions: CallSession[]) => {
-    const { config } = setUp(afterTool(hook('cat >/dev/null; exec sleep 300', { async: true })));
-    const payload = { toolName: 't', toolInput: {}, toolResponse: {} };
-    for (const session of sessions) await fireHook(config, AfterTool, payload, { session });
-    return { config, system: config.getHookSystem() };
-  };
+async function runningIn(...sessions: CallSession[]) {
+  const { config } = setUp(afterTool(hook('cat >/dev/null; exec sleep 300', { async: true })));
+  const payload = { toolName: 't', toolInput: {}, toolResponse: {} };
+  for (const session of sessions) await fireHook(config, AfterTool, payload, { session });
+  return { config, system: config.getHookSystem() };
+}
 
+describe('sessions and their agents', () => {
   it('end with the event SessionEnd, whoever tells it', async () => {
-    const { config, system: hooks } = await system({ sessionId: 'a', agent: 'x', agentId: '1' });
+    const { config, system } = await runningIn({ sessionId: 'a', agent: 'x', agentId: '1' });
     const session = { sessionId: 'a', agent: 'main', agentType: 'main' };
     await fireHook(config, SessionEnd, { reason: SessionEndReason.Exit }, { session });
-    await hooks?.untilAsyncEnded();
+    await system?.untilAsyncEnded();
   });
 
   it.each<[CallSession, CallSession]>([
@@ -415,16 +416,30 @@ describe('sessions and their agents', () => {
       { sessionId: 'a', asker: 'blue' },
     ],
   ])('are told apart: %j, %j', async (one, other) => {
-    const { config, system: hooks } = await system(one);
-    expect(hooks?.lookForLate(one).mayCome).toBe(true);
-    expect(hooks?.lookForLate(other).mayCome).toBe(false);
+    const { config, system } = await runningIn(one);
+    expect(system?.lookForLate(one).mayCome).toBe(true);
+    expect(system?.lookForLate(other).mayCome).toBe(false);
     await config.dispose();
   });
 
   it('are the same by their id, whatever kind is told', async () => {
-    const { config, system: hooks } = await system({ sessionId: 'a', agent: 'x', agentId: '1' });
-    expect(hooks?.lookForLate({ sessionId: 'a', agentId: '1' }).mayCome).toBe(true);
+    const { config, system } = await runningIn({ sessionId: 'a', agent: 'x', agentId: '1' });
+    expect(system?.lookForLate({ sessionId: 'a', agentId: '1' }).mayCome).toBe(true);
     await config.dispose();
+  });
+});
+
+describe('an event without hooks', () => {
+  const late = { isThere: false, wakes: false, mayCome: true };
+
+  it.each([
+    [AfterTool, late, false],
+    [AfterTool, { ...late, isThere: true }, true],
+    [HookEventName.AfterAgent, late, true],
+    [HookEventName.SubagentStop, late, true],
+    [HookEventName.SubagentStop, undefined, false],
+  ])('counts for async hooks where they are read, or end: %s, %j', (event, found, counts) => {
+    expect(countsForLate(event, found)).toBe(counts);
   });
 });
 

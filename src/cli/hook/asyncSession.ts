@@ -13,7 +13,7 @@ import path from 'node:path';
 import type { DetachHooks } from '../../../middleware/runner.js';
 import type { LateAnswer } from '../../protocol/lateAnswer.js';
 import type { CallSession } from '../../protocol/types.js';
-import { keysOf } from '../../run/asyncSession.js';
+import { sessionKeysOf } from '../../run/asyncSession.js';
 import { whileLocked } from '../../util/fileLock.js';
 import { readTextSync } from '../../util/guardedRead.js';
 import { findHome } from '../../util/homeDirectory.js';
@@ -69,7 +69,7 @@ export class AsyncFiles {
   constructor(owner: CallSession) {
     this.#folder = ownFolder(FOLDER);
     makePrivate(this.#folder);
-    const keys = keysOf(owner);
+    const keys = sessionKeysOf(owner);
     this.#session = hashOf(keys.session, 32);
     const nameOf = (agent: string) => `${this.#session}-${hashOf(agent, 16)}`;
     this.#agent = nameOf(keys.agent);

@@ -400,14 +400,14 @@ describe('answers that are kept', () => {
   });
 });
 
-describe('what async hooks say late', () => {
-  const RAN = { ...CALL, tool_response: {}, session_id: 's1' };
-  const HELPER = { session_id: 's1', agent_id: '1', agent_type: 'x' };
-  const afterTool = (asked: object, given: Partial<Asked> = {}) =>
-    about(asked, { event: HookEventName.AfterTool, ...given });
-  const prompt = (given: object = {}) =>
-    about({ prompt: 'p', session_id: 's1', ...given }, { event: HookEventName.BeforeAgent });
+const RAN = { ...CALL, tool_response: {}, session_id: 's1' };
+const HELPER = { session_id: 's1', agent_id: '1', agent_type: 'x' };
+const afterTool = (asked: object, given: Partial<Asked> = {}) =>
+  about(asked, { event: HookEventName.AfterTool, ...given });
+const promptOf = (given: object = {}) =>
+  about({ prompt: 'p', session_id: 's1', ...given }, { event: HookEventName.BeforeAgent });
 
+describe('what async hooks say late', () => {
   it('waits where the prompt is denied', async () => {
     const late = saying({ hookSpecificOutput: { additionalContext: 'LATE' } }, { async: true });
     const no = hook('grep -q deny && { echo no >&2; exit 2; }; true');
@@ -417,11 +417,11 @@ describe('what async hooks say late', () => {
     });
     await answers.answer(afterTool(RAN));
     await config.getHookSystem()?.untilAsyncEnded();
-    const denied = await answers.answer(prompt({ prompt: 'deny' }));
+    const denied = await answers.answer(promptOf({ prompt: 'deny' }));
     expect(told(denied)).toMatchObject({ reason: 'no' });
     expect(denied.body).not.toContain('LATE');
-    expect((await answers.answer(prompt())).body).toContain('LATE');
-    expect((await answers.answer(prompt())).body).not.toContain('LATE');
+    expect((await answers.answer(promptOf())).body).toContain('LATE');
+    expect((await answers.answer(promptOf())).body).not.toContain('LATE');
   });
 
   it('is nothing once its sub-agent has ended, whose hooks are ended', async () => {
