@@ -9,7 +9,13 @@ import {
 } from '../src/protocol/types.js';
 import type { PreparedInput } from '../src/run/preparedInput.js';
 import type { LateAnswer } from '../src/protocol/lateAnswer.js';
-import { isOfSession, type AsyncSession } from '../src/run/asyncSession.js';
+import {
+  isOfSession,
+  isReadBy,
+  isSame,
+  ownerOf,
+  type AsyncSession,
+} from '../src/run/asyncSession.js';
 import { aggregateResults } from './aggregator.js';
 import { runHook, type RunOptions } from './runHook.js';
 
@@ -27,6 +33,9 @@ interface AsyncRun {
   readonly event: HookEventName;
   readonly prepared: PreparedInput;
   readonly options: RunOptions;
+  /** Who fired the event. */
+  readonly by: AsyncSession;
+  /** Who reads what is said, and with whom it ends. */
   readonly session: AsyncSession;
   readonly bytes: number;
   readonly controller: AbortController;
@@ -41,6 +50,8 @@ interface AsyncRun {
 export class AsyncHooks {
   readonly #running = new Set<AsyncRun>();
   readonly #waiting: AsyncRun[] = [];
+  /** Agents that have finished, and wait for a reason to go on. */
+  readonly #finished = new Set<AsyncSession>();
   readonly #late: LateAnswers;
   #waitingBytes = 0;
   #isDisposed = false;
@@ -62,7 +73,7 @@ export class AsyncHooks {
     event: HookEventName,
     prepared: PreparedInput,
     options: RunOptions,
-    session: AsyncSession,
+    by: AsyncSession,
   ): void {
     const { stdin } = prepared;
     const controller = new AbortController();
@@ -72,7 +83,8 @@ export class AsyncHooks {
       event,
       prepared,
       options: { ...options, signal: controller.signal },
-      session,
+      by,
+      session: ownerOf(event, by),
       bytes: stdin instanceof Error ? 0 : stdin.byteLength,
       controller,
       isEnding: false,
@@ -126,10 +138,20 @@ export class AsyncHooks {
    * @returns all that the model has not read yet; nothing where there is no such reason
    */
   async untilWoken(session: AsyncSession, signal?: AbortSignal): Promise<readonly LateAnswer[]> {
+    this.#finished.add(session);
+    try {
+      return await this.#untilWoken(session, signal);
+    } finally {
+      this.#finished.delete(session);
+    }
+  }
+
+  async #untilWoken(session: AsyncSession, signal?: AbortSignal): Promise<readonly LateAnswer[]> {
     for (;;) {
       if (this.#late.wakes(session)) return this.#late.take(session);
       const waking = this.#all().filter(
-        (run) => run.hook.asyncRewake === true && isOfSession(run.session, session),
+        ({ hook, ...run }) =>
+          hook.asyncRewake === true && (isReadBy(run.session, session) || isSame(run.by, session)),
       );
       if (waking.length === 0 || signal?.aborted) return [];
       await Promise.race([
@@ -146,7 +168,8 @@ export class AsyncHooks {
    */
   async endSession(session: AsyncSession): Promise<void> {
     const runs = this.#all().filter((run) => isOfSession(run.session, session));
-    await this.#endLater(runs);
+    await this.#endLater(runs.filter(({ isEnding }) => !isEnding));
+    await Promise.all(runs.map(({ ended }) => ended));
     this.#late.forget(session);
   }
 
@@ -183,11 +206,13 @@ export class AsyncHooks {
     this.#startNext();
   }
 
-  #note({ session, hook, options }: AsyncRun, result: HookExecutionResult): void {
+  #note({ session, by, hook, options }: AsyncRun, result: HookExecutionResult): void {
     try {
       this.onEnd(result);
       const answer = lateAnswerOf(result);
-      if (answer) this.#late.add(session, answer);
+      // A sub-agent may wait for what its own end has started.
+      const isAwaited = answer?.wakes && [...this.#finished].some((each) => isSame(each, by));
+      if (answer) this.#late.add(isAwaited ? by : session, answer);
     } catch (error) {
       options.logger.warn(`What the hook "${shortIdentity(hook)}" said late is lost`, { error });
     }

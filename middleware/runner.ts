@@ -16,7 +16,7 @@ import { loadedRules, loadRules } from '../src/rules/load.js';
 import { McpHooks } from '../src/mcp/mcpHooks.js';
 import { PersistentHooks } from '../src/process/persistent/persistentHooks.js';
 import { prepareInput, type PreparedInput, type SessionFields } from '../src/run/preparedInput.js';
-import type { AsyncSession } from '../src/run/asyncSession.js';
+import { isWithinSession, type AsyncSession } from '../src/run/asyncSession.js';
 import { NOTHING_LATE, type LateAnswer, type LookedForLate } from '../src/protocol/lateAnswer.js';
 import { StartAhead } from '../src/run/startAhead.js';
 import { DebugLogger } from '../src/util/debugLogger.js';
@@ -235,8 +235,8 @@ export class HookRunner {
       return (await runSideBySide(meant, event, prepared, options)).map(module.asLate);
     }
     this.#async ??= new module.AsyncHooks(this.#options, options.onAsyncEnd);
-    const owner = { ...session, sessionId: prepared.input.session_id };
-    for (const hook of meant) this.#async.start(hook, event, prepared, options, owner);
+    const own = { ...session, sessionId: prepared.input.session_id };
+    for (const hook of meant) this.#async.start(hook, event, prepared, options, own);
     return undefined;
   }
 
@@ -274,7 +274,7 @@ export class HookRunner {
 
   /** Ends the async hooks of a session after a short grace, and waits for that. */
   async endSession(session: AsyncSession): Promise<void> {
-    this.#options.prompts?.endSession(session.sessionId);
+    if (!isWithinSession(session)) this.#options.prompts?.endSession(session.sessionId);
     await this.#async?.endSession(session);
   }
 

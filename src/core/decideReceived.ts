@@ -3,7 +3,7 @@ import { isAsking, refusalOf } from '../approvals/question.js';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
 import type { Received, ReplyVerdict } from '../protocol/received.js';
-import { maySendBack, withLate } from './lateVerdict.js';
+import { endIfOver, maySendBack, withLate } from './lateVerdict.js';
 import { ambiguityOf, verdictOf } from './verdict.js';
 import { fireHook } from '../hooks/fireHook.js';
 import type { HookSystem } from '../hooks/hookSystem.js';
@@ -16,25 +16,25 @@ import { HookEventName, type CallSession, type HookPayload } from '../protocol/t
  * Fires an event that another agent sent, and says what its answer has to carry. Never rejects.
  *
  * @param options.session for whom it is: `identity` of what was received
- * @param isWaiting whether an agent that has finished waits for async hooks that may send it back to work
+ * @param waitsUntil by `performance.now()`, how long an agent that has finished waits for async hooks that may send it back
  */
 export async function decideReceived(
   config: Config,
   received: Received,
   options: CallOptions,
-  isWaiting = false,
+  waitsUntil?: number,
 ): Promise<ReplyVerdict> {
   const decided = await decideCalls(received, (call) => decideCall(config, call, options));
   const system = config.getHookSystem();
   if (!system) return decided;
   const { session, signal } = options;
-  if (isWaiting && maySendBack(received, decided)) {
-    system.giveBackLate(await system.untilWoken(signal, session), session);
+  if (waitsUntil !== undefined && maySendBack(received, decided)) {
+    const over = AbortSignal.timeout(Math.max(0, Math.round(waitsUntil - performance.now())));
+    const ended = signal ? AbortSignal.any([signal, over]) : over;
+    system.giveBackLate(await system.untilWoken(ended, session), session);
   }
   const verdict = signal?.aborted ? decided : withLateOf(system, received, decided, session);
-  const isOver = received.event === HookEventName.SubagentStop && verdict.kind !== 'block';
-  // Nobody reads what is said in it after that.
-  if (isOver && session?.agentId !== undefined) void system.endSession(session);
+  endIfOver(system, received.event, verdict.kind, session);
   return verdict;
 }
 

@@ -1,10 +1,11 @@
 import { dialects, sentEvent } from '../dialects/dialects.js';
 import { carriesContext } from '../dialects/reverse.js';
 import { events } from '../protocol/events.js';
-import type { LateAnswer } from '../protocol/lateAnswer.js';
+import type { HookSystem } from '../hooks/hookSystem.js';
+import type { LateAnswer, LookedForLate } from '../protocol/lateAnswer.js';
 import { textsOf } from '../protocol/llmContent.js';
 import type { Received, ReplyVerdict } from '../protocol/received.js';
-import { HookEventName } from '../protocol/types.js';
+import { HookEventName, type CallSession } from '../protocol/types.js';
 
 /**
  * Takes what async hooks of one agent have said, and nobody has read.
@@ -23,9 +24,8 @@ export function withLate(received: Received, verdict: ReplyVerdict, take: TakeLa
     const reason = take(true).flatMap(textsOf).join('\n\n');
     if (reason !== '') return { ...verdict, kind: 'block', reason };
   }
-  // The model may read nothing of what is refused.
-  const isRead = isLet(verdict) || !events[received.event].canBlock;
-  const texts = isRead && carriesContext(received) ? take(false).flatMap(textsOf) : [];
+  const isRead = isReadBeside(received.event, verdict.kind) && carriesContext(received);
+  const texts = isRead ? take(false).flatMap(textsOf) : [];
   return texts.length > 0
     ? { ...verdict, context: [...texts, ...(verdict.context ?? [])] }
     : verdict;
@@ -38,7 +38,29 @@ export function maySendBack(received: Received, verdict: ReplyVerdict): boolean 
   return isLet(verdict) && !isSent && canSendBack(received);
 }
 
-function isLet({ kind }: ReplyVerdict): boolean {
+/** Whether the model reads what is said beside a verdict: it may read nothing of what is refused. */
+export function isReadBeside(event: HookEventName, kind: ReplyVerdict['kind']): boolean {
+  return kind !== 'stop' && (isLet({ kind }) || !events[event].canBlock);
+}
+
+/** Whether an event counts for async hooks, though no hook of its own is to run. */
+export function countsForLate(event: HookEventName, late: LookedForLate | undefined): boolean {
+  const isEnd = event === HookEventName.SubagentStop || event === HookEventName.AfterAgent;
+  return late?.isThere === true || (isEnd && late?.mayCome === true);
+}
+
+/** Has the async hooks of a sub-agent ended that is not sent back: nobody reads what they would say. */
+export function endIfOver(
+  system: HookSystem | undefined,
+  event: HookEventName,
+  kind: ReplyVerdict['kind'],
+  session: CallSession | undefined,
+): void {
+  if (event !== HookEventName.SubagentStop || kind === 'block') return;
+  if (session?.agentId) void system?.endSession(session);
+}
+
+function isLet({ kind }: Pick<ReplyVerdict, 'kind'>): boolean {
   return kind === 'none' || kind === 'allow';
 }
 

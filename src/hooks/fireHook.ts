@@ -168,10 +168,10 @@ export function fireHook<E extends HookEventName>(
   }
 }
 
-/** Where a session ends, its async hooks do; nobody reads what they would say. */
+/** Where a session ends, those of all of its agents do; nobody reads what they would say. */
 function endAsyncHooks({ host, stages }: HookEngine, session: CallSession | undefined): void {
-  const sessionId = session?.sessionId ?? sessionIdOf(host);
-  void stages.hooks.endSession?.({ ...session, sessionId });
+  const { sessionId = sessionIdOf(host), asker } = session ?? {};
+  void stages.hooks.endSession?.({ sessionId, ...(asker && { asker }) });
 }
 
 /** What comes of an event that cannot even be planned. */
@@ -304,6 +304,12 @@ export function hasGuards(host: FiringHost, event: HookEventName): boolean {
     const hooks = registry?.getHooksForEvent(event) ?? [];
     return hooks.some(({ config }) => failsClosed(config, event));
   }, true);
+}
+
+/** Whether somebody decides which sub-agents may start who is never to be passed by. */
+export function asksOfHelpers(host: FiringHost): boolean {
+  const isPolicy = () => host.registrations('hook').some(({ policy }) => policy);
+  return hasGuards(host, HookEventName.SubagentStart) || isPolicy();
 }
 
 /**

@@ -1,4 +1,3 @@
-import { type Dialect } from '../dialects/dialect.js';
 import {
   DIALECT_NAMES,
   HookEventName,
@@ -241,6 +240,9 @@ function withServer(hook: CommandHookConfig, servers: unknown, report: Report): 
  * open the door: it stays, and denies.
  */
 function checkAsync(hook: CommandHookConfig, eventName: HookEventName, report: Report): boolean {
+  if (hook.rewakeMessage !== undefined && hook.asyncRewake !== true) {
+    report(['rewakeMessage'], 'has no effect without "asyncRewake": true', 'no-effect');
+  }
   const key = hook.asyncRewake === true ? 'asyncRewake' : 'async';
   if (hook[key] !== true || isAsync(hook, eventName)) return true;
   if (failsClosed(hook, eventName)) {

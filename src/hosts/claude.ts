@@ -2,17 +2,18 @@ import { refusedVerdict } from '../core/verdict.js';
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/config.js';
 import type { CallOptions } from '../context.js';
+import { countsForLate } from '../core/lateVerdict.js';
 import { MODEL_EVENTS } from '../core/isLookedAt.js';
 import { receivableEvents, receive, reply, UnreadableEvent } from '../dialects/reverse.js';
 import type { Received, ReplyVerdict } from '../protocol/received.js';
-import { hasGuards, skipIdle } from '../hooks/fireHook.js';
+import { asksOfHelpers, hasGuards, skipIdle } from '../hooks/fireHook.js';
 import { events } from '../protocol/events.js';
-import type { CallSession, HookEventName } from '../protocol/types.js';
+import { HookEventName, type CallSession } from '../protocol/types.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { notLongAfter } from '../util/notLongAfter.js';
 import { requireKnown, type OptionNames } from '../util/requireKnown.js';
 import type { ClaudeAnswer, ClaudeEvent, ClaudeHook, ClaudeHooks } from './claude/types.js';
-import { ToolCalls } from './claude/toolCalls.js';
+import { DEADLINE_MS, ToolCalls } from './claude/toolCalls.js';
 import {
   ADAPTER_OPTIONS,
   installedVersion,
@@ -35,8 +36,6 @@ const SDK = '@anthropic-ai/claude-agent-sdk';
 
 /** What the host is told, in seconds: it goes on as if there were no hooks once that is over. */
 const TIMEOUT_S = 600;
-/** What hooks together may take, in ms: what is said later, nobody hears. */
-const DEADLINE_MS = 590_000;
 /** For them to end after that, or after an abort, in ms: middleware may not heed it, and wait on. */
 const GRACE_MS = 3000;
 
@@ -85,7 +84,7 @@ function makeHook(config: Config, options: ClaudeHooksOptions): ClaudeHook {
     const { event, payload } = received;
     const isSettled = calls.refusalOf(received) !== undefined;
     const late = config.getHookSystem()?.lookForLate(session);
-    const isSeen = isAround || isSettled || late?.isThere || late?.mayCome;
+    const isSeen = isAround || isSettled || countsForLate(event, late);
     if (!isSeen && skipIdle(config, event, payload, session)) {
       calls.note(received, { kind: 'none' });
       return {};
@@ -116,7 +115,7 @@ function readEvent(
     const { hook_event_name: event } = input as { hook_event_name?: unknown };
     const { unread } = error instanceof UnreadableEvent ? error : {};
     config.getDebugLogger().warn(`hookstack/claude: ${reason}`);
-    if (unread) calls.note(unread, { kind: 'block', reason });
+    if (unread && mayCount(config, unread)) calls.note(unread, { kind: 'block', reason });
     if (unread && events[unread.event].withhold) {
       const refused = refuse(config, unread, reason);
       return { refused: refused.then((verdict) => reply(unread, verdict).json) };
@@ -132,6 +131,11 @@ function readEvent(
       hookSpecificOutput: { hookEventName: event, permissionDecision, permissionDecisionReason },
     };
   }
+}
+
+/** Where no guard decides which sub-agents may start, one that nobody could ask about may work. */
+function mayCount(config: Config, { event }: Received): boolean {
+  return event !== HookEventName.SubagentStart || asksOfHelpers(config);
 }
 
 async function decide(

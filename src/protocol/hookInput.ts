@@ -50,4 +50,6 @@ export interface CallSession {
   readonly agentType?: string;
   /** What hooks read as `parent_session_id`: the session that started that sub-agent. */
   readonly parentSessionId?: string;
+  /** Who asks a server, as credentials say; hooks read it within `agent`. Each has sessions of its own. */
+  readonly asker?: string;
 }

@@ -1,6 +1,6 @@
 import type { LateAnswer } from '../protocol/lateAnswer.js';
 import { textsOf } from '../protocol/llmContent.js';
-import { isOfSession, isSame, type AsyncSession } from './asyncSession.js';
+import { isOfSession, isReadBy, type AsyncSession } from './asyncSession.js';
 
 /** Characters that are kept for all sessions together; then the oldest are forgotten. */
 const MAX_CHARACTERS = 4 * 1024 * 1024;
@@ -32,16 +32,16 @@ export class LateAnswers {
 
   /** Whether one of them is a reason to go on working. */
   wakes(session: AsyncSession): boolean {
-    return this.#kept.some((each) => each.answer.wakes && isSame(each.session, session));
+    return this.#kept.some((each) => each.answer.wakes && isReadBy(each.session, session));
   }
 
   has(session: AsyncSession): boolean {
-    return this.#kept.some((each) => isSame(each.session, session));
+    return this.#kept.some((each) => isReadBy(each.session, session));
   }
 
   /** What has not been taken yet, in the order in which it came. */
   take(session: AsyncSession): readonly LateAnswer[] {
-    return this.#kept.length === 0 ? [] : this.#remove((each) => isSame(each, session));
+    return this.#kept.length === 0 ? [] : this.#remove((each) => isReadBy(each, session));
   }
 
   /** Forgets what nobody will read any more. */

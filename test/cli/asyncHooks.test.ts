@@ -1,4 +1,12 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { Cli } from './helpers.js';
@@ -98,6 +106,48 @@ describe('an async hook of an agent', () => {
     await send(cli, 'claude', END);
     await vi.waitFor(() => expect(isAlive()).toBe(false));
     await vi.waitFor(() => expect(files('')).toEqual([]));
+  });
+
+  it('is ended, too, where it starts after its session has ended', async () => {
+    const [held, pass] = [join(cli.project, 'held'), join(cli.project, 'pass')];
+    const text = `import { existsSync, writeFileSync } from 'node:fs';
+    import { setTimeout as delay } from 'node:timers/promises';
+    export default async (ctx, next) => {
+      if (process.argv.includes('--job')) {
+        writeFileSync(${JSON.stringify(held)}, '');
+        while (!existsSync(${JSON.stringify(pass)})) await delay(20);
+        await delay(400);
+      }
+      await next();
+    };`;
+    const middleware = [{ module: './slow.mjs', stack: 'hook', before: 'runner' }];
+    await cli.extension('user', 'slow', { middleware }, { 'slow.mjs': text });
+    await haveHook('true');
+    await send(cli, 'claude', AFTER_TOOL);
+    await vi.waitFor(() => expect(existsSync(held)).toBe(true));
+    await send(cli, 'claude', END);
+    await cli.write('pass', '');
+    await vi.waitFor(() => expect(existsSync(join(cli.project, 'pid'))).toBe(true));
+    await vi.waitFor(() => expect(isAlive()).toBe(false));
+    await vi.waitFor(() => expect(files('')).toEqual([]));
+  });
+
+  it.each([
+    ['just now', 0, true],
+    ['long ago', 60_000, false],
+  ])('was started %s, and starts after the end of its session or not', async (_n, age, starts) => {
+    await haveHook('true');
+    await cli.write('go', '');
+    await send(cli, 'claude', AFTER_TOOL);
+    await vi.waitFor(() => expect(files('')).toEqual([]));
+    rmSync(join(cli.project, 'pid'));
+    const payload = { toolName: 'a', toolInput: {}, toolResponse: {} };
+    const fired = { event: 'AfterTool', payload, session: { sessionId: 's' }, hooks: 1 };
+    const job = { options: { cwd: cli.project }, fired, room: 1 };
+    const path = await cli.write(join(folderOf(), 'a.job'), JSON.stringify(job));
+    utimesSync(path, new Date(), new Date(Date.now() - age));
+    await cli.runProgram(['resident', 'async', '--job', path], {});
+    expect(existsSync(join(cli.project, 'pid'))).toBe(starts);
   });
 
   it('has a grace where its session ends right after it was started', async () => {
@@ -276,6 +326,30 @@ describe('what an async hook has said', () => {
     await send(cli, 'claude', { ...SUB_STOP, ...TWIN });
     expect(files('.run')).toHaveLength(1);
     await send(cli, 'claude', { ...SUB_STOP, ...HELPER });
+    await vi.waitFor(() => expect(isAlive()).toBe(false));
+    await vi.waitFor(() => expect(files('')).toEqual([]));
+  });
+
+  it.each([{}, { agent_type: 'main' }])(
+    'is read by the parent where the end of a sub-agent has started it: %j',
+    async (main) => {
+      await haveHook(context('LATE'), {}, 'SubagentStop');
+      await send(cli, 'claude', { ...SUB_STOP, ...HELPER });
+      await vi.waitFor(() => expect(isAlive()).toBe(true));
+      await cli.write('go', '');
+      await vi.waitFor(() => expect(files('.late')).toHaveLength(1));
+      expect((await send(cli, 'claude', { ...PROMPT, ...TWIN })).json).toEqual({});
+      expect(JSON.stringify((await send(cli, 'claude', { ...PROMPT, ...main })).json)).toContain(
+        'LATE',
+      );
+    },
+  );
+
+  it('is ended with its session, in which kind of agent it may be', async () => {
+    await haveHook(context('LATE'));
+    await send(cli, 'claude', { ...AFTER_TOOL, ...HELPER });
+    await vi.waitFor(() => expect(isAlive()).toBe(true));
+    await send(cli, 'claude', { ...END, agent_type: 'main' });
     await vi.waitFor(() => expect(isAlive()).toBe(false));
     await vi.waitFor(() => expect(files('')).toEqual([]));
   });

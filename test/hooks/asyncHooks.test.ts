@@ -6,11 +6,17 @@ import { InProcessMessageBus } from '../../src/confirmation-bus/messageBus.js';
 import { MessageBusType } from '../../src/confirmation-bus/types.js';
 import { callModelWithHooks, finishTurn } from '../../src/core/modelCall.js';
 import { decideReceived } from '../../src/core/decideReceived.js';
+import { countsForLate } from '../../src/core/lateVerdict.js';
 import { receive } from '../../src/dialects/reverse.js';
 import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
 import { fireHook } from '../../src/hooks/fireHook.js';
 import { parseHookDefinitions } from '../../src/hooks/hookSettings.js';
-import { HookEventName, SessionEndReason, type HookDefinitions } from '../../src/protocol/types.js';
+import {
+  HookEventName,
+  SessionEndReason,
+  type CallSession,
+  type HookDefinitions,
+} from '../../src/protocol/types.js';
 import { asLoaded, hook, saying } from '../helpers/hooks.js';
 import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { useTempDir } from '../helpers/tempDir.js';
@@ -334,7 +340,133 @@ describe('behind events of another agent', () => {
   });
 });
 
+async function saidLate(config: Config, parent: CallSession) {
+  const system = config.getHookSystem();
+  expect(system?.lookForLate(parent).mayCome).toBe(true);
+  writeFileSync(file('go'), '');
+  await system?.untilAsyncEnded();
+  return system?.takeLate(parent).map(({ context }) => context);
+}
+
+describe('of the end of a sub-agent', () => {
+  const hooks = { SubagentStop: [{ hooks: [waitingFor('go', sayContext('LATE'))] }] };
+  const done = {
+    agentId: '1',
+    agentType: 'x',
+    prompt: 'p',
+    promptResponse: 'r',
+    stopHookActive: false,
+  };
+
+  it.each([{}, { agent: 'writer' }])('is read by its parent: %j', async (main) => {
+    const { config } = setUp(hooks);
+    const verdict = await decide(config, 'SubagentStop', { agent_id: '1', agent_type: 'x' });
+    expect(verdict).toMatchObject({ kind: 'none' });
+    expect(await saidLate(config, { sessionId: 'theirs', ...main })).toEqual(['LATE']);
+  });
+
+  it.each([{}, { agent: 'y', agentId: '2', parentSessionId: 'first' }])(
+    'is read by its parent, where that has a session of its own: %j',
+    async (parent) => {
+      const { config } = setUp(hooks);
+      const session = { sessionId: 'inner', parentSessionId: 'outer', agent: 'x', agentId: '1' };
+      await fireHook(config, HookEventName.SubagentStop, done, { session });
+      void config.getHookSystem()?.endSession(session);
+      expect(await saidLate(config, { sessionId: 'outer', ...parent })).toEqual(['LATE']);
+    },
+  );
+
+  it('sends back the sub-agent that waits for it', async () => {
+    const red = hook('cat >/dev/null; echo Red >&2; exit 2', { asyncRewake: true });
+    const { config } = setUp({ SubagentStop: [{ hooks: [red] }] });
+    const session = { sessionId: 'inner', parentSessionId: 's', agentId: '1' };
+    await fireHook(config, HookEventName.SubagentStop, done, { session });
+    const system = config.getHookSystem();
+    expect(await system?.untilWoken(undefined, session)).toMatchObject([{ reason: 'Red' }]);
+    expect(system?.lookForLate().isThere).toBe(false);
+  });
+});
+
+async function runningIn(...sessions: CallSession[]) {
+  const { config } = setUp(afterTool(hook('cat >/dev/null; exec sleep 300', { async: true })));
+  const payload = { toolName: 't', toolInput: {}, toolResponse: {} };
+  for (const session of sessions) await fireHook(config, AfterTool, payload, { session });
+  return { config, system: config.getHookSystem() };
+}
+
+describe('sessions and their agents', () => {
+  it('end with the event SessionEnd, whoever tells it', async () => {
+    const { config, system } = await runningIn({ sessionId: 'a', agent: 'x', agentId: '1' });
+    const session = { sessionId: 'a', agent: 'main', agentType: 'main' };
+    await fireHook(config, SessionEnd, { reason: SessionEndReason.Exit }, { session });
+    await system?.untilAsyncEnded();
+  });
+
+  it.each<[CallSession, CallSession]>([
+    [
+      { sessionId: 'a', agent: 'x', agentId: '1/2' },
+      { sessionId: 'a', agent: 'x/1', agentId: '2' },
+    ],
+    [
+      { sessionId: 'a', asker: 'red', agentId: '1' },
+      { sessionId: 'a', asker: 'blue', agentId: '1' },
+    ],
+    [
+      { sessionId: 'a', asker: 'red' },
+      { sessionId: 'a', asker: 'blue' },
+    ],
+  ])('are told apart: %j, %j', async (one, other) => {
+    const { config, system } = await runningIn(one);
+    expect(system?.lookForLate(one).mayCome).toBe(true);
+    expect(system?.lookForLate(other).mayCome).toBe(false);
+    await config.dispose();
+  });
+
+  it('are the same by their id, whatever kind is told', async () => {
+    const { config, system } = await runningIn({ sessionId: 'a', agent: 'x', agentId: '1' });
+    expect(system?.lookForLate({ sessionId: 'a', agentId: '1' }).mayCome).toBe(true);
+    await config.dispose();
+  });
+});
+
+describe('an event without hooks', () => {
+  const late = { isThere: false, wakes: false, mayCome: true };
+
+  it.each([
+    [AfterTool, late, false],
+    [AfterTool, { ...late, isThere: true }, true],
+    [HookEventName.AfterAgent, late, true],
+    [HookEventName.SubagentStop, late, true],
+    [HookEventName.SubagentStop, undefined, false],
+  ])('counts for async hooks where they are read, or end: %s, %j', (event, found, counts) => {
+    expect(countsForLate(event, found)).toBe(counts);
+  });
+});
+
+describe('an agent that has finished', () => {
+  it('waits for no hook longer than its host can', async () => {
+    const slow = hook('cat >/dev/null; exec sleep 300', { asyncRewake: true, timeout: 900_000 });
+    const { config } = setUp(afterTool(slow));
+    await decide(config, 'PostToolUse', { tool_name: 'Bash', tool_input: {}, tool_response: 'x' });
+    const received = receive('claude', { hook_event_name: 'Stop', session_id: 'theirs' });
+    const session = received?.identity ?? {};
+    const until = performance.now() + 100;
+    expect(await decideReceived(config, received!, { session }, until)).toMatchObject({
+      kind: 'none',
+    });
+    await config.dispose();
+  });
+});
+
 describe('async in settings', () => {
+  it('says that rewakeMessage is nothing without asyncRewake', () => {
+    const { problems } = parse(AfterTool, { async: true, rewakeMessage: 'Look:' });
+    expect(problems).toMatchObject([
+      { kind: 'no-effect', path: [AfterTool, 0, 'hooks', 0, 'rewakeMessage'] },
+    ]);
+    expect(parse(AfterTool, { asyncRewake: true, rewakeMessage: 'Look:' }).problems).toEqual([]);
+  });
+
   it.each([BeforeTool, HookEventName.BeforeModel, HookEventName.BeforeAgent])(
     'leaves out a hook of %s, which is waited for',
     (event) => {

@@ -202,8 +202,7 @@ describe('asyncRewake sends back to work', () => {
   it('a sub-agent of the OpenAI Agents SDK, whose other hooks end with it', async () => {
     const slow = command('exec sleep 300', { async: true });
     const config = makeConfig({
-      AfterTool: [{ matcher: 'look', hooks: [red()] }],
-      SubagentStop: [{ hooks: [slow] }],
+      AfterTool: [{ matcher: 'look', hooks: [red(), slow] }],
     });
     const asked: string[] = [];
     const sayInside = calling('look');

@@ -319,9 +319,22 @@ describe('a sub-agent of Claude Code that was not to start', () => {
   it('is any of its session where nobody knows which one it is', async () => {
     const tell = open(block);
     await tell('SubagentStart', { agent_type: 'Explore' });
+    await tell('SubagentStop', { ...first, stop_hook_active: false });
+    await tell('UserPromptSubmit', { ...first, prompt: 'Look.' });
     expect(await tell('PreToolUse', first)).toMatchObject(deny);
-    expect(await tell('PreToolUse', {})).toMatchObject(deny);
+    expect(await tell('PreToolUse', {})).toEqual({});
     expect(await tell('PreToolUse', { ...first, session_id: 's2' })).toEqual({});
+    await tell('UserPromptSubmit', { prompt: 'Go on.' });
+    expect(await tell('PreToolUse', first)).toEqual({});
+  });
+
+  it.each([
+    ['no guard', {}, {}],
+    ['a guard', { SubagentStart: GUARD }, deny],
+  ])('may work though its start cannot be read, where there is %s', async (_name, hooks, told) => {
+    const tell = open(hooks as Parameters<typeof setUp>[0]);
+    await tell('SubagentStart', { ...first, agent_type: 1 });
+    expect(await tell('PreToolUse', first)).toMatchObject(told);
   });
 });
 

@@ -140,7 +140,11 @@ describe('a hook that a model judges', () => {
       );
     for (const session of ['s1', 's2', 's1', 's2']) await of(session);
     expect(model.seen).toHaveLength(2);
-    await config.getHookSystem()?.endSession({ sessionId: 's1' });
+    const system = config.getHookSystem();
+    await system?.endSession({ sessionId: 's1', agentId: 'sub' });
+    await of('s1');
+    expect(model.seen).toHaveLength(2);
+    await system?.endSession({ sessionId: 's1' });
     await of('s1');
     expect(model.seen).toHaveLength(3);
     expect(logger.warnings).toEqual([]);

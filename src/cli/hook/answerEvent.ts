@@ -5,7 +5,7 @@ import { decideCalls, decideReceived } from '../../core/decideReceived.js';
 import { openReceivedCall, opensCall } from '../../core/receivedCall.js';
 import type { Received, ReplyVerdict } from '../../protocol/received.js';
 import { dialects } from '../../dialects/dialects.js';
-import { hasGuards } from '../../hooks/fireHook.js';
+import { asksOfHelpers, hasGuards } from '../../hooks/fireHook.js';
 import { events, failsClosed } from '../../protocol/events.js';
 import { hookIdentity } from '../../protocol/identity.js';
 import { HookEventName } from '../../protocol/types.js';
@@ -137,7 +137,7 @@ async function answer(
     const verdict = await withTrace(recording, config, () =>
       withMemory(
         received,
-        asksOfHelpers(config),
+        () => asksOfHelpers(config),
         () => decide(received, config, process.signal),
         addLate,
       ),
@@ -182,9 +182,8 @@ async function openHooks(
   process: AnsweringProcess,
 ): Promise<Workspace> {
   const logger = new HostLogger('llxprt:core:hooks');
-  let maxAsyncHooks = 16;
-  const asyncHooks = detachTo({ cwd, settings, trust, trace }, () => maxAsyncHooks, logger);
-  const workspace = await process.openWorkspace(
+  const asyncHooks = detachTo({ settings, trust, trace }, () => workspace.config, logger);
+  const workspace: Workspace = await process.openWorkspace(
     { cwd, cwdSource, settings, trust },
     {
       firesOnce: true,
@@ -198,7 +197,6 @@ async function openHooks(
     },
   );
   const { config } = workspace;
-  maxAsyncHooks = config.getMaxAsyncHooks();
   const { event } = received;
   const off = hasHooksFor(event, workspace) ? whyOff(workspace) : undefined;
   const notice = logger.extend('registry');
@@ -268,12 +266,6 @@ async function decideBefore(
   const { verdict, abandon } = await openReceivedCall(config, received, options);
   void abandon?.();
   return verdict;
-}
-
-/** Whether somebody decides which sub-agents may start who is never to be passed by. */
-function asksOfHelpers(config: Config) {
-  const isPolicy = () => config.registrations('hook').some(({ policy }) => policy);
-  return () => hasGuards(config, HookEventName.SubagentStart) || isPolicy();
 }
 
 /** Whether a block of an event prevents anything. An agent that was sent back once is not sent back for a fault again. */

@@ -11,8 +11,9 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import type { DetachHooks } from '../../../middleware/runner.js';
-import type { ReceivedIdentity } from '../../protocol/received.js';
 import type { LateAnswer } from '../../protocol/lateAnswer.js';
+import type { CallSession } from '../../protocol/types.js';
+import { sessionKeysOf } from '../../run/asyncSession.js';
 import { whileLocked } from '../../util/fileLock.js';
 import { readTextSync } from '../../util/guardedRead.js';
 import { findHome } from '../../util/homeDirectory.js';
@@ -27,6 +28,9 @@ import type { HookOptions } from './hookArguments.js';
 const FOLDER = 'async';
 
 const OWN_FILE = /^[\da-f]{32}(?:-[\da-f]+){3}\.(?:run|job|late)$|^[\da-f]{32}\.lock/u;
+
+/** For another process that has the lock: an agent waits. */
+const PATIENCE_MS = 1000;
 
 /** Whoever has not said for so many ms that it is there is gone. */
 const GONE_MS = 60_000;
@@ -49,11 +53,8 @@ export interface LateFile {
 /** Of the texts of one event's hooks, each of which has a limit. */
 const MAX_LATE_BYTES = 16 * 1024 * 1024;
 
-/** Whose hooks they are: a session's, or those of one sub-agent of it. */
-type Owner = Pick<ReceivedIdentity, 'sessionId' | 'agent' | 'agentId'>;
-
 /** What is there of one session. @returns nothing where no async hook was ever started */
-export function findAsyncFiles(owner: Owner): AsyncFiles | undefined {
+export function findAsyncFiles(owner: CallSession): AsyncFiles | undefined {
   const home = findHome();
   const isThere = home !== undefined && existsSync(path.join(home, '.llxprt', FOLDER));
   return isThere ? new AsyncFiles(owner) : undefined;
@@ -64,13 +65,18 @@ export class AsyncFiles {
   readonly #folder: string;
   readonly #session: string;
   readonly #agent: string;
+  /** The agents that are read. */
+  readonly #read: readonly string[];
 
   /** @throws where the folder cannot be this user's alone */
-  constructor({ sessionId = '', agent = '', agentId = agent }: Owner) {
+  constructor(owner: CallSession) {
     this.#folder = ownFolder(FOLDER);
     makePrivate(this.#folder);
-    this.#session = hashOf(sessionId, 32);
-    this.#agent = `${this.#session}-${hashOf(agentId, 16)}`;
+    const keys = sessionKeysOf(owner);
+    this.#session = hashOf(keys.session, 32);
+    const nameOf = (agent: string) => `${this.#session}-${hashOf(agent, 16)}`;
+    this.#agent = nameOf(keys.agent);
+    this.#read = keys.read.map(nameOf);
   }
 
   /**
@@ -79,7 +85,7 @@ export class AsyncFiles {
    * @returns the path of the job
    */
   async add(job: Omit<AsyncJob, 'room'>, max: number): Promise<string | undefined> {
-    return whileLocked(path.join(this.#folder, this.#session), async () => {
+    const add = async () => {
       this.#sweep();
       const running = this.#find(this.#session, 'run');
       const room = Math.min(max - sum(running.map(sizeOf)), job.fired.hooks);
@@ -88,7 +94,8 @@ export class AsyncFiles {
       writeFileSync(file, JSON.stringify({ ...job, room }), { mode: 0o600, flag: 'wx' });
       writeFileSync(runFileOf(file), '.'.repeat(room), { mode: 0o600, flag: 'wx' });
       return file;
-    });
+    };
+    return whileLocked(path.join(this.#folder, this.#session), add, PATIENCE_MS);
   }
 
   /** Keeps what hooks have said. Nobody sees half of it. @returns its path */
@@ -106,7 +113,8 @@ export class AsyncFiles {
    * @param ifWakes only where some of it sends the agent back to work
    */
   take(ifWakes: boolean): LateFile[] {
-    const found = this.#find(this.#agent, 'late').flatMap((file) => {
+    const said = this.#read.flatMap((agent) => this.#find(agent, 'late'));
+    const found = said.flatMap((file) => {
       try {
         const text = readTextSync(file, { maxBytes: MAX_LATE_BYTES });
         return [{ file, late: JSON.parse(text) as LateFile }];
@@ -151,7 +159,7 @@ export class AsyncFiles {
     return path.join(this.#folder, `${name}.${kind}`);
   }
 
-  /** The oldest first, of one agent. */
+  /** The oldest first, of each agent. */
   #find(prefix: string, kind: string): string[] {
     return readdirSync(this.#folder)
       .filter((name) => name.startsWith(prefix) && name.endsWith(`.${kind}`) && OWN_FILE.test(name))

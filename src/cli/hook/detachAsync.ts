@@ -8,6 +8,7 @@ import { canSendBack, withLate } from '../../core/lateVerdict.js';
 import { isAsync } from '../../protocol/events.js';
 import type { Received, ReceivedIdentity, ReplyVerdict } from '../../protocol/received.js';
 import { HookEventName } from '../../protocol/types.js';
+import { ownerOf } from '../../run/asyncSession.js';
 import type { DebugLogger } from '../../util/debugLogger.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { hostEnvironment } from '../../util/requester.js';
@@ -23,14 +24,16 @@ export function hasAsyncHooks(config: Config): boolean {
 
 /** Has the async hooks of an event run by a process that stays until they have ended, or the session has. */
 export function detachTo(
-  options: AsyncJob['options'],
-  maxAsyncHooks: () => number,
+  options: Omit<AsyncJob['options'], 'cwd'>,
+  config: () => Config,
   logger: DebugLogger,
 ): DetachHooks {
   return async (fired) => {
     try {
-      const max = maxAsyncHooks();
-      const job = await new AsyncFiles(fired.session ?? {}).add({ options, fired }, max);
+      // The directory of an event may be gone, where the same configuration answers a later one.
+      const [max, cwd] = [config().getMaxAsyncHooks(), config().getWorkingDir()];
+      const owner = ownerOf(fired.event, fired.session ?? {});
+      const job = await new AsyncFiles(owner).add({ options: { ...options, cwd }, fired }, max);
       if (job === undefined) {
         logger.warn(
           `The async hooks of ${fired.event} were not started, as ${max} run: make them faster, or raise "maxAsyncHooks"`,

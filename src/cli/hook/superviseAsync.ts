@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
+import { END_GRACE_MS } from '../../../middleware/asyncHooks.js';
 import { Config } from '../../config/config.js';
 import { fireHook } from '../../hooks/fireHook.js';
 import { channels } from '../../trace/span.js';
@@ -8,6 +9,7 @@ import { readTextSync } from '../../util/guardedRead.js';
 import { notLongAfter } from '../../util/notLongAfter.js';
 import { LIMITS } from '../shared/limits.js';
 import { withTrace } from '../shared/withTrace.js';
+import { ownerOf } from '../../run/asyncSession.js';
 import { openWorkspace } from '../shared/workspace.js';
 import { AsyncFiles, dropJob, runFileOf, sayStillHere, type AsyncJob } from './asyncSession.js';
 
@@ -46,17 +48,24 @@ export async function superviseAsync(file: string): Promise<void> {
   const run = runFileOf(file);
   try {
     const job = JSON.parse(readTextSync(file, { maxBytes: MAX_JOB_BYTES })) as AsyncJob;
+    const startsBy = statSync(file).mtimeMs + END_GRACE_MS;
     rmSync(file, { force: true });
-    await work(job, run);
+    await work(job, run, startsBy);
   } finally {
     dropJob(file);
   }
 }
 
-async function work({ options, fired, room }: AsyncJob, run: string): Promise<void> {
+/** @param startsBy in ms since 1970, when hooks are not started any more whose session has ended meanwhile */
+async function work(
+  { options, fired, room }: AsyncJob,
+  run: string,
+  startsBy: number,
+): Promise<void> {
   const { event, payload, session } = fired;
   const logger = new LateLogger('llxprt:core:hooks');
-  const files = new AsyncFiles(session ?? {});
+  const owner = ownerOf(event, session ?? {});
+  const files = new AsyncFiles(owner);
   const { config, settings } = await openWorkspace(options, {
     logger,
     isQuiet: true,
@@ -70,25 +79,24 @@ async function work({ options, fired, room }: AsyncJob, run: string): Promise<vo
   channels.hook.asyncEnd.subscribe(() => (left -= 1));
   const system = config.getHookSystem();
   const keepWhatIsSaid = () => {
-    const answers = system?.takeLate(session) ?? [];
+    const answers = system?.takeLate(owner) ?? [];
     const warnings = logger.warnings.splice(0);
     // Without a session, nobody comes back for it.
-    const isNothing = answers.length + warnings.length === 0 || !session?.sessionId;
+    const isNothing = answers.length + warnings.length === 0 || !owner.sessionId;
     if (isNothing || !isThere()) return;
     const kept = files.keep({ answers, warnings });
     // Its session may have ended just now.
     if (!isThere()) rmSync(kept, { force: true });
   };
-  let isOver = false;
   const looking = setInterval(() => {
     keepWhatIsSaid();
-    if (isOver || isThere()) return;
-    isOver = true;
-    void system?.endSession(session);
+    // A hook may start after that, where middleware takes its time.
+    if (!isThere()) void system?.endSession(owner);
   }, LOOK_MS);
   try {
     await withTrace({ trace: options.trace, fleet: settings.fleet }, config, async () => {
       const signal = AbortSignal.timeout(LIMITS.hooks);
+      if (!isThere() && Date.now() > startsBy) return;
       const firing = Promise.resolve(fireHook(config, event, payload, { session, signal }));
       await notLongAfter(signal, GRACE_MS, firing);
       await system?.untilAsyncEnded();

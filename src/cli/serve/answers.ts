@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../../config/config.js';
 import { decideReceived } from '../../core/decideReceived.js';
+import { countsForLate, endIfOver, isReadBeside } from '../../core/lateVerdict.js';
 import { reply as replyTo } from '../../dialects/reverse.js';
 import { planOfGuards } from '../../hooks/envelopes.js';
 import { fireHook, skipIdle } from '../../hooks/fireHook.js';
@@ -92,9 +93,7 @@ export class PolicyAnswers {
       const { event, payload, session } = read;
       const { config } = this.options;
       const late = config.getHookSystem()?.lookForLate(session);
-      const endsAgent = event === HookEventName.SubagentStop && late?.mayCome;
-      const isSeen = late?.isThere || endsAgent;
-      if (isSeen || !skipIdle(config, event, payload, session))
+      if (countsForLate(event, late) || !skipIdle(config, event, payload, session))
         return await this.#answerOnce(asked, read);
       this.#tellAnswered(read, 'none', start);
       const { question } = asked;
@@ -216,8 +215,12 @@ export class PolicyAnswers {
       }
       const fired = await fireHook(config, event, payload, options);
       signal.throwIfAborted();
-      this.#tellAnswered(read, fired ? verdictWord(fired) : 'none', start);
-      const late = 'additionalContext' in events[event].answers ? system?.takeLate(session) : [];
+      const verdict = fired ? verdictWord(fired) : 'none';
+      this.#tellAnswered(read, verdict, start);
+      const kind = verdict === 'fail' ? 'none' : verdict;
+      const isRead = 'additionalContext' in events[event].answers && isReadBeside(event, kind);
+      const late = isRead ? system?.takeLate(session) : [];
+      endIfOver(system, event, kind, session);
       return answerTextOf(asked.question, fired, late?.flatMap(textsOf));
     });
   }

@@ -143,7 +143,14 @@ function sessionOf(
   }: Partial<Record<keyof CallSession, string | undefined>>,
 ): CallSession {
   const who = [asker, agent].filter((part) => part !== undefined && part !== '').join('/');
-  return { ...subagent, sessionId, cwd, transcriptPath, ...(who !== '' && { agent: who }) };
+  return {
+    ...subagent,
+    sessionId,
+    cwd,
+    transcriptPath,
+    ...(who !== '' && { agent: who }),
+    ...(asker !== undefined && { asker }),
+  };
 }
 
 function textOf(sent: Record<string, unknown>, field: string): string | undefined {

@@ -6,7 +6,12 @@ import type { Received, ReplyVerdict } from '../../protocol/received.js';
 import { HookEventName } from '../../protocol/types.js';
 import { RecentMap } from '../shared.js';
 
-const { SessionEnd, SubagentStart, SubagentStop } = HookEventName;
+const { BeforeAgent, SessionEnd, SubagentStart, SubagentStop } = HookEventName;
+
+/** What hooks together may take, in ms: what is said later, nobody hears. */
+export const DEADLINE_MS = 590_000;
+/** How long an agent that has finished waits for async ones, in ms, so that it may end all the same. */
+const MAX_WAIT_MS = DEADLINE_MS - 10_000;
 
 /** Claude Code may never tell what became of it: its user denied it, or the query has ended. */
 interface Open {
@@ -30,14 +35,17 @@ export class ToolCalls {
   }
 
   /** What a sub-agent may not do up to its end, as the host starts it whatever is answered. */
-  note({ event, fields }: Received, { kind, reason = '' }: ReplyVerdict): void {
-    if (event === SessionEnd) this.#refused.delete(fields['session_id']);
+  note({ event, fields, identity }: Received, { kind, reason = '' }: ReplyVerdict): void {
+    const { session_id: session } = fields;
+    const { agentId: agent } = identity;
+    if (event === SessionEnd) this.#refused.delete(session);
+    // The user has the word again.
+    if (event === BeforeAgent && agent === undefined) this.#refused.get(session)?.delete(undefined);
     if (event !== SubagentStart && event !== SubagentStop) return;
-    const { session_id: session, agent_id: agent } = fields;
     const refused = this.#refused.get(session) ?? new Map<unknown, string>();
     const isRefused = kind === 'block' || kind === 'stop';
     if (event === SubagentStart && isRefused) refused.set(agent, reason);
-    if (event === SubagentStop && !isRefused) refused.delete(agent);
+    if (event === SubagentStop && !isRefused && agent) refused.delete(agent);
     if (refused.size > 0) this.#refused.set(session, refused);
     else this.#refused.delete(session);
   }
@@ -45,8 +53,9 @@ export class ToolCalls {
   /** Why a call must not run, whatever hooks of tools say: its sub-agent was not to start. */
   refusalOf(received: Received): string | undefined {
     if (received.event !== HookEventName.BeforeTool) return undefined;
-    const { session_id: session, agent_id: agent } = received.fields;
-    const refused = this.#refused.get(session);
+    const { agentId: agent } = received.identity;
+    if (agent === undefined) return undefined;
+    const refused = this.#refused.get(received.fields['session_id']);
     // One without an id may be any of them.
     return refused?.get(agent) ?? refused?.get(undefined);
   }
@@ -58,7 +67,8 @@ export class ToolCalls {
       if (finish) return finish(received, options);
     }
     if (ENDS.has(received.theirEvent)) this.#abandonAll(received);
-    const verdict = await decideReceived(this.config, received, options, true);
+    const waitsUntil = performance.now() + MAX_WAIT_MS;
+    const verdict = await decideReceived(this.config, received, options, waitsUntil);
     return this.#isOther(received, verdict) ? this.#putAgain(received, verdict, options) : verdict;
   }
 

@@ -47,7 +47,7 @@ async function open(hooks: HookDefinitions, options: Partial<PolicyOptions> = {}
     await answers.drain(0);
     await config.dispose();
   });
-  return { answers, answered, refused };
+  return { answers, answered, refused, config };
 }
 
 let count = 0;
@@ -397,5 +397,58 @@ describe('answers that are kept', () => {
     expect(kept.get('slow')).toBe(slow);
     expect(await slow).toMatchObject({ body: 'slow' });
     kept.clear();
+  });
+});
+
+const RAN = { ...CALL, tool_response: {}, session_id: 's1' };
+const HELPER = { session_id: 's1', agent_id: '1', agent_type: 'x' };
+const afterTool = (asked: object, given: Partial<Asked> = {}) =>
+  about(asked, { event: HookEventName.AfterTool, ...given });
+const promptOf = (given: object = {}) =>
+  about({ prompt: 'p', session_id: 's1', ...given }, { event: HookEventName.BeforeAgent });
+
+describe('what async hooks say late', () => {
+  it('waits where the prompt is denied', async () => {
+    const late = saying({ hookSpecificOutput: { additionalContext: 'LATE' } }, { async: true });
+    const no = hook('grep -q deny && { echo no >&2; exit 2; }; true');
+    const { answers, config } = await open({
+      AfterTool: [{ hooks: [late] }],
+      BeforeAgent: [{ hooks: [no] }],
+    });
+    await answers.answer(afterTool(RAN));
+    await config.getHookSystem()?.untilAsyncEnded();
+    const denied = await answers.answer(promptOf({ prompt: 'deny' }));
+    expect(told(denied)).toMatchObject({ reason: 'no' });
+    expect(denied.body).not.toContain('LATE');
+    expect((await answers.answer(promptOf())).body).toContain('LATE');
+    expect((await answers.answer(promptOf())).body).not.toContain('LATE');
+  });
+
+  it('is nothing once its sub-agent has ended, whose hooks are ended', async () => {
+    const slow = hook('cat >/dev/null; exec sleep 300', { async: true });
+    const { answers, config } = await open({ AfterTool: [{ hooks: [slow] }] });
+    await answers.answer(afterTool({ ...RAN, ...HELPER }));
+    const done = { ...HELPER, prompt: 'p', prompt_response: 'r', stop_hook_active: false };
+    await answers.answer(about(done, { event: HookEventName.SubagentStop }));
+    await config.getHookSystem()?.untilAsyncEnded();
+  });
+
+  it('is of its asker alone, and so is the end of a session', async () => {
+    const slow = hook('cat >/dev/null; exec sleep 300', { async: true });
+    const { answers, config } = await open({ AfterTool: [{ hooks: [slow] }] });
+    const system = config.getHookSystem();
+    const [red, blue] = [{ asker: 'acme/red' }, { asker: 'acme/blue' }];
+    for (const who of [red, blue])
+      await answers.answer(afterTool({ ...RAN, ...HELPER, agent: 'x' }, who));
+    const end = (who: object) =>
+      answers.answer(
+        about({ session_id: 's1', reason: 'exit' }, { event: HookEventName.SessionEnd, ...who }),
+      );
+    const isRunning = (who: object) => system?.lookForLate({ sessionId: 's1', ...who }).mayCome;
+    await end(blue);
+    await expect.poll(() => isRunning(blue), { timeout: 10_000 }).toBe(false);
+    expect(isRunning(red)).toBe(true);
+    await end(red);
+    await system?.untilAsyncEnded();
   });
 });
