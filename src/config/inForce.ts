@@ -78,7 +78,7 @@ export function withTightening(
     (entry) => isTightening(entry) && !Object.hasOwn({ ...fallback, ...scalars }, entry[0]),
   );
   if (gone.length === 0) return now;
-  const [told] = gone.filter(([key]) => !all.some((each) => Object.hasOwn(each.scalars, key)));
+  const told = gone.find(([key]) => !all.some((each) => Object.hasOwn(each.scalars, key)));
   const message = `the project does not say "${told?.[0]}" any more; it stays as it was until this program is started anew`;
   const warning = {
     ...fileError(source, message),

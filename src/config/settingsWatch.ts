@@ -190,7 +190,7 @@ export class SettingsWatch {
     const { home, trustProject } = this.options;
     const isFrozen = trustProject === true && this.#inForce !== undefined;
     const found = await Promise.all(
-      this.#sources.map((source) => {
+      this.#sources.map(async (source) => {
         const known = isFrozen && source.scope === 'project' && before.layers.get(source.file);
         return known || readLayer(source, { trustProject, home });
       }),
@@ -236,12 +236,11 @@ export class SettingsWatch {
     const { workingDir } = this.watched;
     const loaded = await loadExtensions?.({ workingDir, ...(home !== undefined && { home }) });
     if (!isFrozen || !loaded) return keepExtensions(before, loaded);
-    const isOther = ({ scope }: Pick<Extension, 'scope'> | FileProblem) => scope !== 'project';
-    const { extensions, ...rest } = keepExtensions(before.filter(isOther), {
-      extensions: loaded.extensions.filter(isOther),
-      problems: loaded.problems.filter(isOther),
+    const { extensions, ...rest } = keepExtensions(before.filter(isNotOfProject), {
+      extensions: loaded.extensions.filter(isNotOfProject),
+      problems: loaded.problems.filter(isNotOfProject),
     });
-    const ofProject = before.filter((each) => !isOther(each));
+    const ofProject = before.filter((each) => !isNotOfProject(each));
     return { ...rest, extensions: [...ofProject, ...extensions] };
   }
 
@@ -333,6 +332,10 @@ function textOfValue(value: unknown): string {
 
 function middlewareOf(extensions: readonly Extension[]): string {
   return JSON.stringify(extensions.flatMap(({ middleware = [] }) => middleware));
+}
+
+function isNotOfProject({ scope }: Pick<Extension, 'scope'> | FileProblem): boolean {
+  return scope !== 'project';
 }
 
 function isGivenInCode({ scope, directory }: Extension): boolean {

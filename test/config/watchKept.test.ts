@@ -42,6 +42,9 @@ function write(file: string, value: unknown): void {
   writeFileSync(file, typeof value === 'string' ? value : JSON.stringify(value));
 }
 
+const folder = () => path.dirname(files.extension());
+const projectExtension = () => placeOf('project/.llxprt/extensions/p/llxprt-extension.json');
+const opened = () => openConsent({ workingDir: placeOf('project'), home: placeOf('home') });
 /** Settings of which a guard blocks with a reason. */
 function guarding(reason: string, more: object = {}, ofGroup: object = {}) {
   const guard = { ...blocking(reason), name: 'guard', onFailure: 'deny', ...more };
@@ -283,7 +286,6 @@ describe('a guard that would be left out', () => {
     expect(await call()).toBe('ran');
   });
 
-  const folder = () => path.dirname(files.extension());
   it.each<[string, RegExp, () => void]>([
     ['folder is gone', /is gone, and with it/u, () => rmSync(folder(), { recursive: true })],
     [
@@ -373,6 +375,13 @@ describe('a guard that would be left out', () => {
   });
 });
 
+/** As `hookstack trust` does. */
+async function allowAll(): Promise<void> {
+  const entries = config?.getHookSystem()?.getAllHooks() ?? [];
+  const reviews = entries.flatMap(({ review }) => review ?? []);
+  await (await opened()).allow(reviews, { open: true });
+}
+
 describe('a project that changes its files', () => {
   it.each<[string, (file: string) => unknown]>([
     ['a folder', (file) => mkdirSync(file)],
@@ -413,18 +422,9 @@ describe('a project that changes its files', () => {
     expect(await call()).toBe('one');
     const told = logger.warnings.filter((each) => each.includes('"enableHooks" any more'));
     expect(told).toHaveLength(1);
-    write(files.user(), { enableHooks: false, ...{ hooks: guarding('one').hooks } });
+    write(files.user(), { ...guarding('one'), enableHooks: false });
     expect(await call()).toBe('ran');
   });
-
-  const projectExtension = () => placeOf('project/.llxprt/extensions/p/llxprt-extension.json');
-  const opened = () => openConsent({ workingDir: placeOf('project'), home: placeOf('home') });
-  /** As `hookstack trust` does. */
-  const allowAll = async () => {
-    const entries = config?.getHookSystem()?.getAllHooks() ?? [];
-    const reviews = entries.flatMap(({ review }) => review ?? []);
-    await (await opened()).allow(reviews, { open: true });
-  };
 
   it.each<[string, () => string, unknown]>([
     ['no hooks', files.project, { enableHooks: true }],
