@@ -111,7 +111,8 @@ export class Config implements HookHost {
   /**
    * Follows the settings files, the extensions and what the user has allowed: what has changed counts at the next event.
    * What a file said stays in force where it cannot be read, where something wrong in it would cost a guard, and where one of
-   * user or system with guards is gone, each with a warning; an event that runs ends with the
+   * user or system with guards is gone, or an extension; so do `enableHooks: true` and allowed guards that a project
+   * takes back; each with a warning; an event that runs ends with the
    * hooks that it began with. Middleware stays as it is, as do options that no hook is run by.
    *
    * @returns what ends it, as `dispose` does. Rejects where the module could not be loaded

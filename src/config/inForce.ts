@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Extension } from '../hooks/entry.js';
 import { isFault } from '../hooks/givenHooks.js';
@@ -9,7 +8,7 @@ import { fileError, type FileProblem, type SettingsFile } from '../util/fileProb
 import { isInside, realPathOf } from '../util/paths.js';
 import type { ConfigOptions } from './configOptions.js';
 import { SCALAR_FIELDS } from './settings/settingsKeys.js';
-import type { Layer } from './settings/settingsLayer.js';
+import { isTightening, type Layer } from './settings/settingsLayer.js';
 
 /**
  * What files said that a host has read itself, as far as its options tell: whose hooks they are, but not whose the
@@ -42,7 +41,7 @@ export function layersInForce(
 
 /**
  * A layer with one more problem where it would lose what is in force of it: a guard, as something is wrong in the file or
- * as it is gone; or another key in which something is wrong. A project may take back what it has.
+ * as it is gone; or another key in which something is wrong. Guards that a project had are for its consent gate.
  *
  * @param isSure whether it is known which keys the file said
  */
@@ -51,16 +50,46 @@ export function withLoss(before: Layer | undefined, now: Layer, isSure: boolean)
   if (!before || problems.some(({ severity }) => severity === 'error')) return now;
   const isOfProject = source.scope === 'project';
   const isGone = status === 'missing' && !isOfProject;
-  if (!isGone && !problems.some(isWrong)) return now;
+  const known = before.otherKeys ?? [];
+  const newKey = isOfProject ? undefined : now.otherKeys?.find((key) => !known.includes(key));
+  if (!isGone && newKey === undefined && !problems.some(isWrong)) return now;
   const lost =
     isSure && !isGone && !isOfProject
       ? findLost(before, now)
       : findLost({ hooks: before.hooks }, { hooks });
   if (lost.length === 0) return now;
-  const message = isGone
-    ? `the file is gone, and with it ${listOf(lost)}: put it back, or start this program anew to do without`
-    : adviseOn(lost);
+  const found = newKey === undefined ? '' : `"${newKey}" is not known, and `;
+  const message = isGone ? adviseOnGone('the file', lost) : `${found}${adviseOn(lost)}`;
   return { ...now, problems: [...problems, fileError(source, message)] };
+}
+
+/**
+ * A layer of a project that goes on to say what tightens, where nobody else says anything: the file may be written by
+ * the model that its switches concern.
+ */
+export function withTightening(
+  before: Layer | undefined,
+  now: Layer,
+  all: readonly Layer[],
+): Layer {
+  const { source, scalars, fallback, problems } = now;
+  if (!before || source.scope !== 'project') return now;
+  const gone = Object.entries({ ...before.fallback, ...before.scalars }).filter(
+    (entry) => isTightening(entry) && !Object.hasOwn({ ...fallback, ...scalars }, entry[0]),
+  );
+  if (gone.length === 0) return now;
+  const told = gone.find(([key]) => !all.some((each) => Object.hasOwn(each.scalars, key)));
+  const message = `the project does not say "${told?.[0]}" any more; it stays as it was until this program is started anew`;
+  const warning = {
+    ...fileError(source, message),
+    severity: 'warning',
+    kind: 'untrusted',
+  } as const;
+  return {
+    ...now,
+    fallback: { ...fallback, ...Object.fromEntries(gone) },
+    problems: told ? [...problems, warning] : problems,
+  };
 }
 
 /** What is ignored of a project is no mistake. */
@@ -70,6 +99,10 @@ function isWrong(problem: FileProblem): boolean {
 
 function adviseOn(lost: readonly string[]): string {
   return `${listOf(lost)} would be lost: correct what is wrong in this file, and take that out afterwards if you meant to`;
+}
+
+function adviseOnGone(what: string, lost: readonly string[]): string {
+  return `${what} is gone, and with it ${listOf(lost)}: put it back, or start this program anew to do without`;
 }
 
 function listOf([first = '', ...others]: readonly string[]): string {
@@ -106,23 +139,28 @@ interface LoadedExtensions {
   readonly problems: readonly FileProblem[];
 }
 
-/** Extensions as they are now; of one that cannot be read, or would lose a guard by a mistake, what it was. */
+/**
+ * Extensions as they are now; of one that cannot be read, is gone with a guard of the user, or would lose one by a
+ * mistake, what it was.
+ */
 export function keepExtensions(
   before: readonly Extension[],
   loaded: LoadedExtensions | undefined,
-): LoadedExtensions {
-  if (!loaded) return { extensions: before, problems: [] };
+): LoadedExtensions & { readonly kept: readonly Extension[] } {
+  if (!loaded) return { extensions: before, problems: [], kept: [] };
   const { extensions, problems: found } = loaded;
-  const problems = [...found, ...before.flatMap((each) => lossOf(each, extensions, found) ?? [])];
-  const errors = problems.filter(({ severity }) => severity === 'error');
-  const kept = before.filter((each) => errors.some((error) => isOf(error, each)));
-  if (kept.length === 0) return { extensions, problems };
+  const errors = found.filter(({ severity }) => severity === 'error');
+  const losses = new Map(before.map((each) => [each, lossOf(each, extensions, found)]));
+  const problems = [...found, ...[...losses.values()].flatMap((loss) => loss ?? [])];
+  const kept = before.filter(
+    (each) => losses.get(each) ?? errors.some((error) => isOf(error, each)),
+  );
   const directories = new Set(kept.map(({ directory }) => directory));
   const names = new Set(kept.map(({ name }) => name));
   const others = extensions.filter(
     ({ directory, name }) => !directories.has(directory) && !names.has(name),
   );
-  return { extensions: [...kept, ...others], problems };
+  return { extensions: [...kept, ...others], problems, kept };
 }
 
 function lossOf(
@@ -130,17 +168,18 @@ function lossOf(
   extensions: readonly Extension[],
   problems: readonly FileProblem[],
 ): FileProblem | undefined {
-  const now = extensions.find(({ directory }) => directory === before.directory);
-  const isBroken = problems.some((each) => each.severity === 'error' && isOf(each, before));
-  const isThere = before.scope !== 'project' && existsSync(before.directory ?? '');
-  const isGone = !now && !isBroken && isThere;
+  const { directory = '', scope, name } = before;
+  const now =
+    extensions.find((each) => each.directory === directory) ??
+    extensions.find((each) => each.name === name && each.scope === scope);
+  const wrong = problems.filter((problem) => isWrong(problem) && isOf(problem, before));
+  if (wrong.some(({ severity }) => severity === 'error')) return undefined;
+  const isGone = !now && scope !== 'project';
   const lost = now || isGone ? findLost({ hooks: before.hooks }, { hooks: now?.hooks }) : [];
-  if (isGone && lost.length > 0) {
-    const message = `its manifest is gone, and with it ${listOf(lost)}: put it back, or remove the folder`;
-    return fileError({ scope: 'user', file: join(before.directory ?? '', MANIFEST) }, message);
-  }
-  const wrong = problems.find((problem) => isWrong(problem) && isOf(problem, before));
-  return lost.length > 0 && wrong ? fileError(wrong, adviseOn(lost)) : undefined;
+  if (lost.length === 0) return undefined;
+  const source = { scope: 'user', file: join(directory, MANIFEST) } as const;
+  if (isGone) return fileError(source, adviseOnGone('the extension', lost));
+  return wrong[0] && fileError(wrong[0], adviseOn(lost));
 }
 
 /** Of an extension. */

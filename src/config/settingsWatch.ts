@@ -7,7 +7,7 @@ import type { HookDefinitions, WrittenHooks } from '../protocol/types.js';
 import type { DebugLogger } from '../util/debugLogger.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { formatProblem, type FileProblem, type SettingsFile } from '../util/fileProblem.js';
-import { isOf, keepExtensions, layersInForce, withLoss } from './inForce.js';
+import { isOf, keepExtensions, layersInForce, withLoss, withTightening } from './inForce.js';
 import { requireOptions, type ConfigOptions } from './configOptions.js';
 import { mergeLayers } from './settings/settings.js';
 import type { Settings } from './settings/settingsKeys.js';
@@ -39,7 +39,7 @@ export interface WatchOptions {
   readonly home?: string;
   /** As for `loadSettings`. Default `/etc/llxprt/settings.json`. */
   readonly systemPath?: string;
-  /** As for `loadSettings`. */
+  /** As for `loadSettings`. `true` is for what the project's files and extensions say when this begins: their changes do not count. */
   readonly trustProject?: boolean;
   /** A settings file in place of the three, as for `loadSettingsFile`. */
   readonly file?: string;
@@ -68,7 +68,7 @@ export interface WatchOptions {
 interface Reading {
   /** By file: what it says, or what it said before. */
   readonly layers: ReadonlyMap<string, Layer>;
-  /** Files of which what they said before is in force. */
+  /** Files, and folders of extensions, of which what they said before is in force. */
   readonly kept: ReadonlySet<string>;
   readonly extensions: readonly Extension[];
   readonly settings: Settings;
@@ -187,10 +187,13 @@ export class SettingsWatch {
   }
 
   async #readOnce(before: Reading, { consents }: FilesState): Promise<Reading> {
-    const { home, trustProject, loadExtensions } = this.options;
-    const { workingDir } = this.watched;
+    const { home, trustProject } = this.options;
+    const isFrozen = trustProject === true && this.#inForce !== undefined;
     const found = await Promise.all(
-      this.#sources.map((source) => readLayer(source, { trustProject, home })),
+      this.#sources.map(async (source) => {
+        const known = isFrozen && source.scope === 'project' && before.layers.get(source.file);
+        return known || readLayer(source, { trustProject, home });
+      }),
     );
     this.#refused = new Set(
       found.filter(({ status }) => status === 'refused').map(({ source }) => source.file),
@@ -210,18 +213,35 @@ export class SettingsWatch {
           return [[source.file, isDoubtful ? { ...known, scalars: {}, fallback: {} } : known]];
         }),
     );
-    const layers = said.map((layer) => kept.get(layer.source.file) ?? layer);
-    const loaded = await loadExtensions?.({ workingDir, ...(home !== undefined && { home }) });
-    const { extensions, problems } = keepExtensions(before.extensions, loaded);
+    const read = said.map((layer) => kept.get(layer.source.file) ?? layer);
+    const layers = read.map((layer) =>
+      before.isSure ? withTightening(before.layers.get(layer.source.file), layer, read) : layer,
+    );
+    const { extensions, problems, kept: keptOnes } = await this.#loadExtensions(before, isFrozen);
+    const folders = keptOnes.flatMap(({ directory }) => directory ?? []);
     return {
       layers: new Map(layers.map((layer) => [layer.source.file, layer])),
-      kept: new Set(kept.keys()),
+      kept: new Set([...kept.keys(), ...folders]),
       extensions,
       settings: mergeLayers(layers).settings,
       isSure: before.isSure || kept.size === 0,
-      problems: [...said.flatMap((layer) => layer.problems), ...problems],
+      problems: [...new Set([...said, ...layers].flatMap((layer) => layer.problems)), ...problems],
       consents,
     };
+  }
+
+  /** @param isFrozen whether those of the project stay as they are */
+  async #loadExtensions({ extensions: before }: Reading, isFrozen: boolean) {
+    const { home, loadExtensions } = this.options;
+    const { workingDir } = this.watched;
+    const loaded = await loadExtensions?.({ workingDir, ...(home !== undefined && { home }) });
+    if (!isFrozen || !loaded) return keepExtensions(before, loaded);
+    const { extensions, ...rest } = keepExtensions(before.filter(isNotOfProject), {
+      extensions: loaded.extensions.filter(isNotOfProject),
+      problems: loaded.problems.filter(isNotOfProject),
+    });
+    const ofProject = before.filter((each) => !isNotOfProject(each));
+    return { ...rest, extensions: [...ofProject, ...extensions] };
   }
 
   /** Their code was loaded at the start, and stays. */
@@ -312,6 +332,10 @@ function textOfValue(value: unknown): string {
 
 function middlewareOf(extensions: readonly Extension[]): string {
   return JSON.stringify(extensions.flatMap(({ middleware = [] }) => middleware));
+}
+
+function isNotOfProject({ scope }: Pick<Extension, 'scope'> | FileProblem): boolean {
+  return scope !== 'project';
 }
 
 function isGivenInCode({ scope, directory }: Extension): boolean {

@@ -53,7 +53,7 @@ export class ConsentGate implements HookGate {
     const ofProject = entries.filter(
       (entry) => isFromProject(entry) && entry.skipped !== 'untrusted',
     );
-    if (ofProject.length === 0) return [...entries];
+    if (ofProject.length + this.#guards.length === 0) return [...entries];
     if (!this.config.needsConsent()) return entries.map((entry) => this.#refuseHarmful(entry));
     try {
       return await this.#admitAllowed(entries, ofProject);
@@ -121,9 +121,11 @@ export class ConsentGate implements HookGate {
         return [entry, admission] as const;
       }),
     );
+    const kept = await this.#keepGone(consent, hooks, reviews);
     this.#warnOfSkips();
     const planned = [
       ...admitted.values(),
+      ...kept,
       ...Array.from(this.#standIns.values(), ({ guard }) => guard),
     ];
     this.#guards = planned.filter(
@@ -131,7 +133,36 @@ export class ConsentGate implements HookGate {
     );
     this.isSettled = !reviews.some(({ isTemporary }) => isTemporary);
     this.#warnOfNew(reviews.filter(({ status }) => status === 'new').length);
-    return entries.map((entry) => admitted.get(entry) ?? entry);
+    return [...entries.map((entry) => admitted.get(entry) ?? entry), ...kept];
+  }
+
+  /** Guards that the project has had, and that are still allowed: what runs under a guard may write its file. */
+  async #keepGone(
+    consent: HookConsent,
+    hooks: readonly ProjectHook[],
+    reviews: readonly ConsentReview[],
+  ): Promise<HookRegistryEntry[]> {
+    const standIns = Array.from(this.#standIns.values(), ({ guard }) => openItemOf(guard));
+    const there = [...reviews.map(({ item }) => item), ...standIns];
+    const gone = this.#guards
+      .filter((guard) => !there.some((item) => isSameDefinition(item, openItemOf(guard))))
+      .filter((guard) => !this.#isOff(guard))
+      .map((guard) => ({ guard, hook: toProjectHook(guard) }));
+    if (gone.length === 0) return [];
+    // Together, as what was allowed in the place of a guard is no earlier form of it.
+    const others = hooks.map((hook) => ({ ...hook }));
+    const again = await consent.review([...others, ...gone.map(({ hook }) => hook)]);
+    return gone.flatMap(({ guard, hook }, index) => {
+      const review = again[hooks.length + index];
+      const { status, previous, item } = review ?? {};
+      const wasSame = previous !== undefined && item && isSameDefinition(previous, item);
+      if (!review || (status !== 'allowed' && !wasSame)) return [];
+      this.#warnOnce(
+        `The guard "${shortIdentity(guard.config)}" of this project is gone, and stays in force until this program is started anew, or it is not allowed any more`,
+      );
+      const entry = { ...guard, enabled: true, skipped: undefined };
+      return [this.#admitReviewed(entry, review, () => consent.recheck(hook))];
+    });
   }
 
   /** Where consents cannot be read, nothing of the project runs, and guards that were allowed before deny. */
@@ -255,6 +286,11 @@ interface StandIn {
   readonly reason: string;
   /** Of the hooks in its place. */
   readonly names: string[];
+}
+
+/** Says how it is defined, and of no files. */
+function openItemOf(entry: HookRegistryEntry): ConsentItem {
+  return itemOfHook(toProjectHook(entry), { class: 'open', files: {} });
 }
 
 function denialReason({ guard, reason, names }: StandIn): string {

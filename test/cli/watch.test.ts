@@ -64,6 +64,27 @@ describe('a changed settings file', () => {
     expect(existsSync(path.join(cli.project, 'b'))).toBe(false);
   });
 
+  it.each([
+    ['is named in the directory of the run', ['--settings', 'hooks.json'], 'hooks.json'],
+    ['is trusted', ['--trust'], '.llxprt/settings.json'],
+  ])('does not count in a run that it could have been written by: %s', async (_, args, file) => {
+    const noB = hook('! grep -q \'"file_path":"b"\' || { echo "not b" >&2; exit 2; }', {
+      name: 'not-b',
+      onFailure: 'deny',
+    });
+    const guard = { enableHooks: true, hooks: { BeforeTool: [{ hooks: [noB] }] } };
+    await cli.write(path.join(cli.project, file), guard);
+    const started = path.join(cli.home, 'started');
+    const evil = { enableHooks: true, hooks: { AfterTool: group(`touch ${started}`) } };
+    const content = JSON.stringify(evil);
+    const rewrite = toolCall('write_file', { file_path: file, content });
+    const responses = await cli.record(answer(rewrite), answer(writeB), answer('Done.'));
+    await cli.run(['run', ...args, 'Go', '--responses', responses]);
+    expect(readFileSync(path.join(cli.project, file), 'utf8')).toBe(content);
+    expect(existsSync(path.join(cli.project, 'b'))).toBe(false);
+    expect(existsSync(started)).toBe(false);
+  });
+
   it('counts in a server, unless not all of its hooks would run', async () => {
     const settings = await cli.settings(denies('one'));
     const server = cli.start(['serve', '--settings', settings, '--listen', '127.0.0.1:0']);

@@ -1,5 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -34,6 +42,9 @@ function write(file: string, value: unknown): void {
   writeFileSync(file, typeof value === 'string' ? value : JSON.stringify(value));
 }
 
+const folder = () => path.dirname(files.extension());
+const projectExtension = () => placeOf('project/.llxprt/extensions/p/llxprt-extension.json');
+const opened = () => openConsent({ workingDir: placeOf('project'), home: placeOf('home') });
 /** Settings of which a guard blocks with a reason. */
 function guarding(reason: string, more: object = {}, ofGroup: object = {}) {
   const guard = { ...blocking(reason), name: 'guard', onFailure: 'deny', ...more };
@@ -222,6 +233,8 @@ describe('a guard that would be left out', () => {
     ],
     ['hooks that are a list', { enableHooks: true, hooks: [] }],
     ['another key', { ...guarding('two'), enableHooks: 'true' }],
+    ['mistyped "hooks"', { enableHooks: true, hoooks: guarding('two').hooks }],
+    ['mistyped "enableHooks"', { hooks: guarding('two').hooks, enableHook: true }],
     ['second "hooks"', `{ "enableHooks": true, "hooks": { "BeforeTool": [] }, "hooks": {} }`],
   ];
 
@@ -264,11 +277,70 @@ describe('a guard that would be left out', () => {
     expect(await call()).toBe('two');
     rmSync(files.extension());
     expect(await call()).toBe('two');
-    expect(logger.warnings.at(-1)).toMatch(/manifest is gone.*"guard".*remove the folder/u);
+    expect(logger.warnings.at(-1)).toMatch(/is gone.*"guard".*stays in force$/u);
     write(files.extension(), '{');
     expect(await call()).toBe('two');
     rmSync(path.dirname(files.extension()), { recursive: true });
+    expect(await call()).toBe('two');
+    write(files.extension(), { name: 'e' });
     expect(await call()).toBe('ran');
+  });
+
+  it.each<[string, RegExp, () => void]>([
+    ['folder is gone', /is gone, and with it/u, () => rmSync(folder(), { recursive: true })],
+    [
+      'neighbours are gone, too',
+      /is gone, and with it/u,
+      () => rmSync(path.dirname(folder()), { recursive: true }),
+    ],
+    [
+      'folder of all is a file',
+      /is gone, and with it/u,
+      () => {
+        rmSync(path.dirname(folder()), { recursive: true });
+        write(path.dirname(folder()), '');
+      },
+    ],
+    [
+      'name is taken',
+      /is gone, and with it/u,
+      () => {
+        write(files.extension(), { name: 'a', ...guarding('two') });
+        write(placeOf('home/.llxprt/extensions/a/llxprt-extension.json'), { name: 'a' });
+      },
+    ],
+  ])('stays in an extension of which the %s', async (_, told, changes) => {
+    write(files.user(), { enableHooks: true });
+    write(files.extension(), { name: 'e', ...guarding('one') });
+    await start({}, { loadExtensions, toOptions });
+    expect(await call()).toBe('one');
+    changes();
+    expect(await call()).toBe('one');
+    const telling = logger.warnings.filter((each) => told.test(each));
+    expect(telling).toEqual([expect.stringMatching(/anew to do without.*stays in force$/u)]);
+    expect(await call()).toBe('one');
+    expect(logger.warnings.filter((each) => told.test(each))).toEqual(telling);
+  });
+
+  it('moves with its extension', async () => {
+    write(files.user(), { enableHooks: true });
+    write(files.extension(), { name: 'e', ...guarding('one') });
+    await start({}, { loadExtensions });
+    expect(await call()).toBe('one');
+    renameSync(folder(), `${folder()}2`);
+    expect(await call()).toBe('one');
+    expect(logger.warnings).toEqual([]);
+  });
+
+  it('is not missed while its extension is installed anew', async () => {
+    write(files.user(), { enableHooks: true });
+    write(files.extension(), { name: 'e', ...guarding('one') });
+    await start({}, { loadExtensions });
+    await call();
+    renameSync(folder(), path.join(path.dirname(folder()), '.old'));
+    setTimeout(() => write(files.extension(), { name: 'e', ...guarding('two') }), 30);
+    expect(await call()).toBe('two');
+    expect(logger.warnings).toEqual([]);
   });
 
   it('goes where it is taken out of a file in which nothing is wrong', async () => {
@@ -283,6 +355,18 @@ describe('a guard that would be left out', () => {
     expect(await call()).toBe('ran');
   });
 
+  it('goes where it is taken out beside keys of other programs', async () => {
+    write(files.user(), { theme: 'dark', ...guarding('one') });
+    await start();
+    expect(await call()).toBe('one');
+    write(files.user(), { theme: 'dark', ...idle });
+    expect(await call()).toBe('ran');
+    write(files.user(), guarding('two'));
+    expect(await call()).toBe('two');
+    write(files.user(), {});
+    expect(await call()).toBe('ran');
+  });
+
   it('does not keep what is no guard', async () => {
     write(files.user(), guarding('one', { onFailure: 'allow' }));
     await start();
@@ -290,6 +374,13 @@ describe('a guard that would be left out', () => {
     expect(await call()).toBe('ran');
   });
 });
+
+/** As `hookstack trust` does. */
+async function allowAll(): Promise<void> {
+  const entries = config?.getHookSystem()?.getAllHooks() ?? [];
+  const reviews = entries.flatMap(({ review }) => review ?? []);
+  await (await opened()).allow(reviews, { open: true });
+}
 
 describe('a project that changes its files', () => {
   it.each<[string, (file: string) => unknown]>([
@@ -314,6 +405,81 @@ describe('a project that changes its files', () => {
     expect(await call()).toBe('two');
     rmSync(files.user());
     expect(await call()).toBe('two');
+  });
+
+  it.each<[string, unknown]>([
+    ['another key', {}],
+    ['off', { enableHooks: false }],
+    ['no file', undefined],
+  ])('does not take back that hooks are on: %s', async (_, said) => {
+    write(files.user(), { hooks: guarding('one').hooks });
+    write(files.project(), { enableHooks: true });
+    await start({}, { toOptions });
+    expect(await call()).toBe('one');
+    if (said) write(files.project(), said);
+    else rmSync(files.project());
+    expect(await call()).toBe('one');
+    expect(await call()).toBe('one');
+    const told = logger.warnings.filter((each) => each.includes('"enableHooks" any more'));
+    expect(told).toHaveLength(1);
+    write(files.user(), { ...guarding('one'), enableHooks: false });
+    expect(await call()).toBe('ran');
+  });
+
+  it.each<[string, () => string, unknown]>([
+    ['no hooks', files.project, { enableHooks: true }],
+    ['no file', files.project, undefined],
+    ['another guard', files.project, guarding('two')],
+    ['an extension without hooks', projectExtension, { name: 'p' }],
+    ['no extension', projectExtension, undefined],
+  ])('does not take back a guard that was allowed: %s', async (_, file, said) => {
+    write(files.user(), { enableHooks: true });
+    write(file(), { name: 'p', ...guarding('one') });
+    await start({ consent: await opened() }, { toOptions, loadExtensions });
+    expect(await call()).toBe('ran');
+    await allowAll();
+    expect(await call()).toBe('one');
+    if (said) write(file(), said);
+    else rmSync(file());
+    expect(await call()).not.toBe('ran');
+    write(files.project(), {});
+    expect(await call()).toBe('one');
+    expect(logger.warnings.filter((each) => each.includes('is gone, and stays'))).toHaveLength(1);
+    await (await opened()).forget();
+    expect(await call()).toBe('ran');
+  });
+
+  it('takes back a guard in whose place another is allowed', async () => {
+    write(files.user(), { enableHooks: true });
+    write(files.project(), guarding('one'));
+    await start({ consent: await opened() }, { toOptions, loadExtensions });
+    await call();
+    await allowAll();
+    expect(await call()).toBe('one');
+    write(files.project(), holding({ ...blocking('two'), name: 'other' }));
+    await call();
+    const reviews = config
+      ?.getHookSystem()
+      ?.getAllHooks()
+      .flatMap(({ review }) => review ?? []);
+    await (await opened()).allow(reviews?.slice(0, 1) ?? [], { open: true });
+    expect(await call()).toBe('two');
+  });
+
+  it('changes nothing of what is trusted as it was at the start', async () => {
+    write(files.user(), guarding('one'));
+    write(files.project(), { enableHooks: true, maxParallelHooks: 7 });
+    const options = { toOptions, loadExtensions, trustProject: true };
+    await start({ trustedFolder: true }, options);
+    const started = placeOf('started');
+    const evil = { AfterTool: [{ hooks: [hook(`touch ${started}`)] }] };
+    write(files.project(), { enableHooks: false, disabledHooks: ['guard'], hooks: evil });
+    write(projectExtension(), { name: 'p', hooks: evil });
+    expect(await call()).toBe('one');
+    write(files.user(), { ...idle });
+    expect(await call()).toBe('ran');
+    expect(existsSync(started)).toBe(false);
+    expect(config?.getMaxParallelHooks()).toBe(7);
   });
 
   it('keeps nothing that is not allowed any more', async () => {

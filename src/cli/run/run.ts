@@ -77,6 +77,14 @@ async function chooseApprover(
   return { approver: (await import('./terminalApprover.js')).terminalApprover() };
 }
 
+/** Whether the tools of the run can write a file: such a one counts as it was at the start. */
+function canWrite(config: Config, file: string): boolean {
+  const here = path.resolve(file);
+  const entry = path.join(realPathOf(path.dirname(here)) ?? '/', path.basename(here));
+  const places = [here, entry, realPathOf(here) ?? here];
+  return places.some((each) => isInside(each, config.getWorkingDir()));
+}
+
 async function readPrompt(): Promise<string> {
   const prompt = standardInput().isTTY ? '' : await readText(standardInput());
   if (prompt.trim() !== '') return prompt;
@@ -89,7 +97,7 @@ async function work(
   prompt: string,
   { config, settings, watch }: Workspace,
   models: Awaited<ReturnType<typeof connectModel>>,
-  { model, maxTurns, outputFormat, transcript }: RunOptions,
+  { model, maxTurns, outputFormat, transcript, settings: named }: RunOptions,
 ): Promise<number> {
   const output = runOutputs[outputFormat]();
   // Until this is read, signals end the process, however long it takes. The first event reports a failure.
@@ -97,7 +105,7 @@ async function work(
     .getHookSystem()
     ?.initialize()
     .catch(() => undefined);
-  await watch();
+  if (named === undefined || !canWrite(config, named)) await watch();
   placeTranscript(config, transcript);
   const { signal, dispose } = watchInterruption();
   try {

@@ -26,6 +26,8 @@ export interface Layer {
   /** What counts only where no other file says anything. */
   readonly fallback: Partial<Scalars>;
   readonly hooks: HookDefinitions;
+  /** Its keys that mean nothing here. Absent where they are not known. */
+  readonly otherKeys?: readonly string[];
   readonly problems: readonly FileProblem[];
 }
 
@@ -75,7 +77,8 @@ async function parseLayer(
   const given = value['hooks'] === undefined ? {} : value['hooks'];
   const hooks = check.readHooks(given, source, value['mcpServers']);
   const counted = await weighScalars(source, scalars, options, check.warn);
-  return { source, status: 'read', ...counted, hooks, problems: check.problems() };
+  const otherKeys = Object.keys(value).filter((key) => !isKey(key));
+  return { source, status: 'read', ...counted, hooks, otherKeys, problems: check.problems() };
 }
 
 function isKey(key: string): boolean {
@@ -171,7 +174,7 @@ const TIGHTENING: Partial<Scalars> = {
   unknownTools: 'deny',
 };
 
-function isTightening(entry: [string, unknown]): boolean {
+export function isTightening(entry: [string, unknown]): boolean {
   // As text, because objects of a file have no prototype, and so are never the same as ours.
   const text = JSON.stringify(entry);
   return Object.entries(TIGHTENING).some((each) => JSON.stringify(each) === text);
