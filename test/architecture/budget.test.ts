@@ -6,31 +6,31 @@ import { findNodes, listFiles, readSource } from '../requirements/syntax.js';
  * what it buys.
  */
 const LINES: Readonly<Record<string, number>> = {
-  middleware: 2860,
-  'src/config': 1800,
+  middleware: 2880,
+  'src/config': 1880,
   'src/context.ts src/compose.ts src/stack.ts src/middlewareGuard.ts': 730,
-  'src/core': 1620,
+  'src/core': 1660,
   'src/dialects': 3500,
   'src/hooks': 2970,
-  'src/mcp src/prompts': 1320,
+  'src/mcp src/prompts': 1350,
   'src/process': 3800,
-  'src/protocol': 3340,
+  'src/protocol': 3350,
   'src/rules': 6190,
-  'src/run': 1770,
+  'src/run': 1810,
   'src/shell': 340,
   'src/tools src/confirmation-bus': 310,
   'src/trace': 1100,
-  'src/trust': 1850,
-  'src/util': 1920,
+  'src/trust': 1880,
+  'src/util': 1930,
 };
-const ALL = 35_400;
+const ALL = 35_650;
 
 /** The same for the rooms around the engine: adapters; of a fleet its servers, its record, and who asks. */
 const AROUND: Readonly<Record<string, number>> = {
   'src/cli/collect': 390,
-  'src/cli/serve': 3530,
+  'src/cli/serve': 3550,
   'src/fleet': 2800,
-  'src/hosts': 4880,
+  'src/hosts': 4890,
 };
 
 /** The same for what people who write hooks look at them with. */
@@ -47,12 +47,12 @@ const OTHERS: Readonly<Record<string, number>> = {
   'src/agent': 2260,
   'src/approvals src/author src/extensions': 1370,
   'src/cli/add': 2520,
-  'src/cli/doctor src/cli/init src/cli/migrate src/cli/run': 5010,
-  'src/cli/hook src/cli/install src/cli/resident': 3780,
-  'src/cli/mcp': 4020,
+  'src/cli/doctor src/cli/init src/cli/migrate src/cli/run': 5020,
+  'src/cli/hook src/cli/install src/cli/resident': 3810,
+  'src/cli/mcp': 4100,
   'src/author.ts src/fleet.ts src/index.ts src/debug-common.d.ts src/koa-compose.d.ts src/raw.d.ts src/sdk.d.ts': 430,
 };
-const WHOLE = 74_300;
+const WHOLE = 74_700;
 
 const filesOf = (room: string): string[] =>
   listFiles(...room.split(' ').map((part) => (part.endsWith('.ts') ? part : `${part}/**/*.ts`)));
