@@ -187,12 +187,11 @@ describe('migrate', () => {
 `,
     );
     const [move] = await migrate('claude');
-    expect(move?.added).toBe(1);
+    expect(move?.added).toBe(2);
     expect(move?.remarks.map(({ line, path }) => [line, path])).toEqual([
       [2, 'permissions'],
       [8, 'hooks.PreToolUse[0].hooks[0].type'],
       [9, 'hooks.PreToolUse[0].hooks[1].if'],
-      [10, 'hooks.PreToolUse[0].hooks[2].async'],
       [3, 'env'],
       [5, 'hooks.TeammateIdle'],
       [11, 'hooks.PreToolUse[0].hooks[3].command'],
@@ -201,8 +200,10 @@ describe('migrate', () => {
       [18, 'disableAllHooks'],
     ]);
     const settings = await hooksOf(join(cli.project, OURS));
-    expect(move?.remarks.filter(({ kind }) => kind === 'lost')).toHaveLength(4);
+    expect(move?.remarks.filter(({ kind }) => kind === 'lost')).toHaveLength(3);
     expect(settings.enableHooks).toBe(false);
+    const theirs = { dialect: 'claude', hooks: [{ command: 'c', async: true }] };
+    expect(settings.hooks.BeforeTool).toMatchObject([theirs]);
     expect(settings.hooks.AfterTool).toMatchObject([{ hooks: [{ command: 'd', async: true }] }]);
 
     const { stdout } = await cli.run(['migrate', '--from', 'claude']);
