@@ -983,7 +983,7 @@ const rarer: Chapter = {
     ['npx prettier --check .', 'no', 'nothing written'],
     ['gofmt -l .', 'no', 'nothing written'],
     ['rm -rf *', 'doubt', 'a wildcard for all'],
-    ['mv *.json /var', 'doubt', 'a wildcard'],
+    ['mv *.json /srv', 'doubt', 'a wildcard'],
     ['python3 - <<E\nopen("package.json", "w")\nE', 'doubt', 'code in a here-document'],
     ['git stash', 'no', 'what git writes by itself is not seen'],
     ['npm pkg set a=b', 'no', 'what a program writes by itself is not seen'],
