@@ -48,7 +48,7 @@ const OTHERS: Readonly<Record<string, number>> = {
   'src/approvals src/author src/extensions': 1370,
   'src/cli/add': 2520,
   'src/cli/doctor src/cli/init src/cli/migrate src/cli/run': 5020,
-  'src/cli/hook src/cli/install src/cli/resident': 3810,
+  'src/cli/hook src/cli/install src/cli/resident': 3820,
   'src/cli/mcp': 4100,
   'src/author.ts src/fleet.ts src/index.ts src/debug-common.d.ts src/koa-compose.d.ts src/raw.d.ts src/sdk.d.ts': 430,
 };

@@ -10,6 +10,8 @@ import { ANSWERED, BLOCKED } from './writeAnswer.js';
 const GRACE_MS = 6000;
 /** Ms between the answer and the end of the process, where code of an extension would keep it alive. */
 const AFTER_ANSWER_MS = 500;
+/** How many times that, while a file is written or read. */
+const MAX_WAITS = 3;
 /** The same, where the main thread does not come back to its timers. */
 const BLOCKED_AFTER_ANSWER_MS = 2000;
 
@@ -73,9 +75,17 @@ export function surviveCrashes(watchdog: Watchdog): Crash {
       exitCode = undefined;
       if (answered === ANSWERED) watchdog.isSilent = true;
       watchdog.expectWithin(BLOCKED_AFTER_ANSWER_MS);
-      endWithin(AFTER_ANSWER_MS);
+      endOnceIdle(watchdog);
     },
   };
+}
+
+/** Who is killed for a thread in a system call has no exit code, without which an agent reads no answer. */
+function endOnceIdle(watchdog: Watchdog, times = MAX_WAITS): void {
+  setTimeout(() => {
+    if (times > 1 && watchdog.isInSystemCall) endOnceIdle(watchdog, times - 1);
+    else process.exit();
+  }, AFTER_ANSWER_MS).unref();
 }
 
 function endWithin(ms: number): void {

@@ -75,13 +75,18 @@ export class Watchdog {
     Atomics.store(this.#state, SPEAKS, isSilent ? 0 : 1);
   }
 
+  /** Whether a thread is in a system call, or was when this one last looked. */
+  get isInSystemCall(): boolean {
+    return process.getActiveResourcesInfo().some((each) => WAITS_FOR_FILE.test(each));
+  }
+
   /**
    * To be called when the process ends: if a thread is in a system call, its end would wait for that.
    *
    * @param before what is to be done before it is killed
    */
   endIfStuck(before: () => void): void {
-    if (!process.getActiveResourcesInfo().some((each) => WAITS_FOR_FILE.test(each))) return;
+    if (!this.isInSystemCall) return;
     before();
     this.watch();
     this.expectWithin(0);
