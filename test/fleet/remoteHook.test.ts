@@ -128,7 +128,8 @@ describe('a remote hook over HTTP', () => {
     });
     expect(asked?.headers).toMatchObject({
       'content-type': 'application/json',
-      'hookstack-timeout': '60000',
+      // What is left of them.
+      'hookstack-timeout': expect.stringMatching(/^(?:60000|59\d{3})$/),
       'hookstack-call': 'call-7',
     });
     expect(asked?.headers['hookstack-question']).toMatch(/^[\w-]{36}$/);
