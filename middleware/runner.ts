@@ -91,7 +91,9 @@ export type RunSettings = Required<
 /** Runs hooks as processes. Nothing that a hook does makes a method reject. */
 export class HookRunner {
   readonly #options: HostRunOptions;
-  #async: AsyncHooks | undefined;
+  #ownAsync: AsyncHooks | undefined;
+  /** Whoever has taken over the async hooks. */
+  #next: HookRunner | undefined;
 
   /**
    * @param options what differs from the defaults: all of the environment, 16 processes at a time, 16 async ones, nothing
@@ -234,10 +236,30 @@ export class HookRunner {
     if (mode === 'wait') {
       return (await runSideBySide(meant, event, prepared, options)).map(module.asLate);
     }
-    this.#async ??= new module.AsyncHooks(this.#options, options.onAsyncEnd);
     const owner = { ...session, sessionId: prepared.input.session_id };
-    for (const hook of meant) this.#async.start(hook, event, prepared, options, owner);
+    const hooks = this.#last.#openAsync(module.AsyncHooks);
+    for (const hook of meant) hooks.start(hook, event, prepared, options, owner);
     return undefined;
+  }
+
+  #openAsync(Hooks: typeof AsyncHooks): AsyncHooks {
+    return (this.#ownAsync ??= new Hooks(this.#options));
+  }
+
+  /** Goes on with the async hooks of a runner that is to end, and with those that it still starts. */
+  continueAsyncOf(replaced: HookRunner): void {
+    this.#ownAsync = replaced.#ownAsync;
+    this.#ownAsync?.follow(this.#options);
+    replaced.#ownAsync = undefined;
+    replaced.#next = this;
+  }
+
+  get #last(): HookRunner {
+    return this.#next ? this.#next.#last : this;
+  }
+
+  get #async(): AsyncHooks | undefined {
+    return this.#last.#ownAsync;
   }
 
   /** Waits until no async hook runs, or waits for its turn. */
@@ -280,7 +302,7 @@ export class HookRunner {
 
   /** Ends all async hooks, for good. */
   async endAsync(): Promise<void> {
-    await this.#async?.dispose();
+    await this.#ownAsync?.dispose();
   }
 
   /** What the next hook of a chain reads after `output`. The same input where the event does not chain. */

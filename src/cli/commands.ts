@@ -427,6 +427,13 @@ With --url, the variables HOOKSTACK_MCP_HEADER_1, _2 … hold headers ("Authoriz
     description: 'Answer events of agents on other machines with the hooks of a settings file',
     options: [
       new Option('--settings <file>', 'whose hooks answer; required'),
+      new Option('--watch', 'have a change of the file count within a second').default(true),
+      new Option('--no-watch', 'have it count with SIGHUP only'),
+      new Option(
+        '--shadow <file>',
+        'put each question to these settings as well; what they say is recorded, and has no effect',
+      ),
+      new Option('--check <file>', 'say whether a server would start with this file, and end'),
       cwdOption,
       new Option('--listen <host:port>', 'where to listen; port 0 is a free one').default(
         '127.0.0.1:8787',
@@ -456,9 +463,10 @@ With --url, the variables HOOKSTACK_MCP_HEADER_1, _2 … hold headers ("Authoriz
       traceOption(),
     ],
     notes: `Answers POST /v1/events, POST /v1/events/<Event>, POST /v1/claude, GET /healthz and GET /metrics. The first line of stdout says
-where. On addresses that other machines can reach, it wants TLS, and tokens or client certificates. SIGTERM ends it once
-what was asked is answered; a second one ends it at once.`,
-    exitCodes: '0 ended by a signal; 1 it cannot listen there; 2 wrong usage or settings',
+where. On addresses that other machines can reach, it wants TLS, and tokens or client certificates. SIGHUP has it read its
+files anew. SIGTERM ends it once what was asked is answered; a second one ends it at once.`,
+    exitCodes:
+      '0 ended by a signal, or checked; 1 it cannot listen there, or the file to check is no policy; 2 wrong usage or settings',
     example: 'hookstack serve --settings policy.json --listen 127.0.0.1:8787',
     load: async () => (await import('./serve/serve.js')).serve,
   },

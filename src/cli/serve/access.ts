@@ -29,8 +29,9 @@ const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 /** Tokens of a fleet, each of one agent. */
 export class Tokens {
-  readonly #key = randomBytes(32);
-  readonly #names = new Map<string, string>();
+  readonly #listeners = new Set<() => void>();
+  #key = randomBytes(32);
+  #names = new Map<string, string>();
 
   /** How many there are. */
   get size(): number {
@@ -51,6 +52,18 @@ export class Tokens {
   /** Whose token it is. What is compared are digests with a key of this process, so that its time tells nothing. */
   nameOf(token: string): string | undefined {
     return this.#names.get(this.#digestOf(token));
+  }
+
+  /** Has those of others count in place of its own. */
+  replaceBy(others: Tokens): void {
+    this.#key = others.#key;
+    this.#names = others.#names;
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Calls a listener each time they were replaced. */
+  onReplaced(listener: () => void): void {
+    this.#listeners.add(listener);
   }
 
   #digestOf(token: string): string {

@@ -1,5 +1,6 @@
-import type { OpenMetricsContentType } from 'prom-client';
+import type { OpenMetricsContentType, Registry } from 'prom-client';
 import type { Answered, Refusal } from './answers.js';
+import type { CurrentPolicy } from './currentPolicy.js';
 
 /** Why a request was refused before it was a question. */
 export type HttpRefusal = 'unauthorised' | 'too_large' | 'wrong_request';
@@ -8,6 +9,8 @@ export type HttpRefusal = 'unauthorised' | 'too_large' | 'wrong_request';
 export interface Metrics {
   readonly answered: (answered: Answered) => void;
   readonly refused: (reason: Refusal | HttpRefusal) => void;
+  /** What a shadow policy said, in place of what counted. */
+  readonly shadowed: (counted: string, shadow: string) => void;
   /** As OpenMetrics; missing where the package that writes it is not installed. */
   readonly page?: () => Promise<{ readonly text: string; readonly contentType: string }>;
 }
@@ -17,14 +20,18 @@ export interface Metrics {
  * package. Labels have few values: nothing that an agent or a model says is one.
  *
  * @param inFlight how many questions hooks work on
+ * @param policy which one counts, and how often its file was read anew and was no policy
  */
-export async function openMetrics(inFlight: () => number): Promise<Metrics> {
+export async function openMetrics(
+  inFlight: () => number,
+  policy?: Pick<CurrentPolicy, 'now' | 'failures'>,
+): Promise<Metrics> {
   const prometheus = await loadPrometheus();
-  if (!prometheus) return { answered: ignore, refused: ignore };
-  const { Counter, Gauge, Histogram, Registry } = prometheus;
+  if (!prometheus) return { answered: ignore, refused: ignore, shadowed: ignore };
+  const { Counter, Gauge, Histogram, Registry: OpenRegistry } = prometheus;
   // Its types know no argument of the constructor.
-  const registry = new Registry<OpenMetricsContentType>();
-  registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
+  const registry = new OpenRegistry<OpenMetricsContentType>();
+  registry.setContentType(OpenRegistry.OPENMETRICS_CONTENT_TYPE);
   const registers = [registry];
   const questions = new Counter({
     name: 'hookstack_questions_total',
@@ -54,15 +61,53 @@ export async function openMetrics(inFlight: () => number): Promise<Metrics> {
     },
   });
   registry.registerMetric(gauge);
+  const shadows = new Counter({
+    name: 'hookstack_shadow_total',
+    help: 'Questions that were put to the shadow policy, too, by the verdict that counted and its own',
+    labelNames: ['verdict', 'shadow'],
+    registers,
+  });
+  if (policy) addPolicy(prometheus, registry, policy);
   return {
     answered: ({ event, verdict, durationMs }) => {
       questions.inc({ event, verdict });
       durations.observe({ event }, durationMs / 1000);
     },
     refused: (reason) => refusals.inc({ reason }),
+    shadowed: (verdict, shadow) => shadows.inc({ verdict, shadow }),
     page: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
   };
 }
+
+function addPolicy(
+  { Counter, Gauge }: Prometheus,
+  registry: Registry<OpenMetricsContentType>,
+  policy: Pick<CurrentPolicy, 'now' | 'failures'>,
+): void {
+  const info = new Gauge({
+    name: 'hookstack_policy_info',
+    help: 'The version of the policy that counts',
+    labelNames: ['version'],
+    registers: [],
+    collect() {
+      this.reset();
+      this.set({ version: policy.now.version }, 1);
+    },
+  });
+  const failures = new Counter({
+    name: 'hookstack_policy_reload_failures_total',
+    help: 'How often the settings file was read anew, and was no policy',
+    registers: [],
+    collect() {
+      this.reset();
+      this.inc(policy.failures);
+    },
+  });
+  registry.registerMetric(info);
+  registry.registerMetric(failures);
+}
+
+type Prometheus = NonNullable<Awaited<ReturnType<typeof loadPrometheus>>>;
 
 async function loadPrometheus() {
   try {

@@ -11,6 +11,7 @@ import {
   type Reply,
 } from '../../../src/cli/serve/answers.js';
 import { KeptAnswers } from '../../../src/cli/serve/keptAnswers.js';
+import { Policy } from '../../../src/cli/shared/policy.js';
 import { Config } from '../../../src/config/config.js';
 import { HookEventName, type HookDefinitions } from '../../../src/protocol/types.js';
 import { channels, type Span } from '../../../src/trace/span.js';
@@ -36,7 +37,7 @@ async function open(hooks: HookDefinitions, options: Partial<PolicyOptions> = {}
   const answered: Answered[] = [];
   const refused: Refusal[] = [];
   const answers = new PolicyAnswers({
-    config,
+    policy: { now: new Policy(config, 'version-1') },
     maxConcurrent: 64,
     longestMs: 60_000,
     onAnswered: (each) => void answered.push(each),
