@@ -384,11 +384,15 @@ leave a guard out; 2 wrong usage or settings`,
       countOption('--slowest <n>', 'list what took longest by itself, instead of the tree'),
       new Option('--html <out>', 'write one page to look through, instead of the tree'),
       new Option('--follow', 'go on with what is added to it, a line for each span, until ^C'),
+      new Option(
+        '--diff',
+        'tell which questions the shadow of a policy server ("serve --shadow") would have answered otherwise',
+      ),
       ...natsServerOptions,
       jsonOption,
     ],
     exitCodes:
-      '0 told; 1 the file holds no spans; 2 wrong usage, or a file that cannot be read or written',
+      '0 told; 1 the file holds no spans, or with --diff none of a shadow; 2 wrong usage, or a file that cannot be read or written',
     example: `hookstack run "Write a haiku to haiku.txt" --trace trace.jsonl
   hookstack trace trace.jsonl --html trace.html
   hookstack trace --nats nats://127.0.0.1:4222 --token-file policy.token`,

@@ -118,10 +118,10 @@ function requireHooks(hooks: readonly HookRegistryEntry[], file: string): void {
 }
 
 /** Where a group stands is no part of what it says. */
-function versionOf({ hooks = {}, ...others }: Settings): string {
+function versionOf({ hooks, ...others }: Settings): string {
   const said = Object.entries(hooks).map(([event, groups]) => [
     event,
-    groups?.map(({ origin: _where, ...group }) => group),
+    groups.map(({ origin: _where, ...group }) => group),
   ]);
   const text = JSON.stringify(sortKeys({ ...others, hooks: Object.fromEntries(said) as object }));
   return createHash('sha256').update(text).digest('hex').slice(0, 12);

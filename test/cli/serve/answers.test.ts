@@ -87,6 +87,7 @@ describe('what is answered', () => {
       hookstack: {
         version: 1,
         question: asked.question.id,
+        policy: 'version-1',
         success: true,
         decidedBy: ['guard'],
         hooks: [{ name: 'guard', success: true, durationMs: expect.any(Number) as number }],
@@ -140,7 +141,8 @@ describe('what is answered', () => {
   it('is nothing where no hook matches', async () => {
     const { answers, answered } = await open(onCalls(saying({ decision: 'block' })));
     const asked = about({ ...CALL, tool_name: 'read_file' });
-    const hookstack = { version: 1, question: asked.question.id, success: true, hooks: [] };
+    const mark = { version: 1, question: asked.question.id, policy: 'version-1' };
+    const hookstack = { ...mark, success: true, hooks: [] };
     expect(told(await answers.answer(asked))).toEqual({ hookstack });
     expect(answered).toMatchObject([{ verdict: 'none' }]);
   });
