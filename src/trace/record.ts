@@ -1,5 +1,12 @@
 import { errorMessage } from '../util/errorMessage.js';
-import { expecting, flag, oneOf, readFields, text as anyText, type FieldTable } from '../util/checks.js';
+import {
+  expecting,
+  flag,
+  oneOf,
+  readFields,
+  text as anyText,
+  type FieldTable,
+} from '../util/checks.js';
 import { orUndefined } from '../util/paths.js';
 import { isRecord } from '../util/records.js';
 import { maskedNames, secretMasker, type HookEnvironmentPolicy } from '../run/hookEnvironment.js';

@@ -7,12 +7,8 @@ import { textsOf } from '../../protocol/llmContent.js';
 import { HookEventName } from '../../protocol/types.js';
 import { withinRemoteSpan } from '../../trace/span.js';
 import { errorMessage } from '../../util/errorMessage.js';
-import type { Policy } from '../shared/policy.js';
-import {
-  answerTextOf,
-  foreignAnswerText,
-  type QuestionVerdict,
-} from './answerText.js';
+import type { Policy } from '../policy/policy.js';
+import { answerTextOf, foreignAnswerText, type QuestionVerdict } from './answerText.js';
 import { decide } from './decide.js';
 import { KeptAnswers, type Reply } from './keptAnswers.js';
 import { Quota } from './quota.js';
@@ -25,13 +21,11 @@ export type { Asked } from './readAsked.js';
 export interface Answered {
   readonly event: HookEventName;
   readonly verdict: QuestionVerdict;
-  readonly durationMs: number;
-}
-
-/** What hooks decided, under which policy. */
-export interface Decision {
-  readonly verdict: QuestionVerdict;
+  /** The version of the policy. */
   readonly policy: string;
+  readonly durationMs: number;
+  readonly asked: Asked;
+  readonly read: ReadQuestion;
 }
 
 const STATUS = { full: 503, draining: 503, late: 504, fault: 500 } as const;
@@ -48,8 +42,6 @@ export interface PolicyOptions {
   readonly longestMs: number;
   readonly onAnswered?: (answered: Answered) => void;
   readonly onRefused?: (refusal: Refusal) => void;
-  /** Called once hooks have answered, with what they were asked. */
-  readonly onDecided?: (asked: Asked, read: ReadQuestion, decision: Decision) => void;
   /** Called with what an agent's format could not say. */
   readonly onLost?: (what: string) => void;
 }
@@ -106,7 +98,7 @@ export class PolicyAnswers {
       const isSeen = late?.isThere || endsAgent;
       if (isSeen || !skipIdle(config, event, payload, session))
         return await this.#answerOnce(asked, read, policy);
-      this.#tellAnswered(asked, read, { verdict: 'none', policy: version }, start);
+      this.#tellAnswered({ verdict: 'none', policy: version, asked, read }, start);
       const body = read.received
         ? foreignAnswerText(question, version, {})
         : answerTextOf(question, version, undefined);
@@ -189,12 +181,7 @@ export class PolicyAnswers {
   }
 
   /** Puts a question to the hooks. It ends with its deadline, and no earlier because nobody waits any more. */
-  async #ask(
-    asked: Asked,
-    read: ReadQuestion,
-    policy: Policy,
-    timeoutMs: number,
-  ): Promise<Reply> {
+  async #ask(asked: Asked, read: ReadQuestion, policy: Policy, timeoutMs: number): Promise<Reply> {
     const controller = new AbortController();
     const late = new Ended('late', `Its hooks had not answered after ${Math.round(timeoutMs)} ms`);
     const deadline = setTimeout(() => controller.abort(late), timeoutMs);
@@ -230,7 +217,7 @@ export class PolicyAnswers {
       decide(policy, read, signal),
     );
     signal.throwIfAborted();
-    this.#tellAnswered(asked, read, { verdict: decided.verdict, policy: version }, start);
+    this.#tellAnswered({ verdict: decided.verdict, policy: version, asked, read }, start);
     if (received && decided.reply) {
       const { json, lost } = replyTo(received, decided.reply);
       for (const each of lost) this.options.onLost?.(each);
@@ -241,10 +228,9 @@ export class PolicyAnswers {
     return answerTextOf(question, version, decided.fired, late?.flatMap(textsOf));
   }
 
-  #tellAnswered(asked: Asked, read: ReadQuestion, decision: Decision, start: number): void {
-    const durationMs = performance.now() - start;
-    this.options.onAnswered?.({ event: read.event, verdict: decision.verdict, durationMs });
-    this.options.onDecided?.(asked, read, decision);
+  #tellAnswered(answered: Omit<Answered, 'event' | 'durationMs'>, start: number): void {
+    const { event } = answered.read;
+    this.options.onAnswered?.({ ...answered, event, durationMs: performance.now() - start });
   }
 
   #refuse(asked: Asked, refusal: keyof typeof STATUS, why: string, event?: HookEventName): Reply {

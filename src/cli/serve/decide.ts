@@ -2,7 +2,7 @@ import { decideReceived } from '../../core/decideReceived.js';
 import { fireHook } from '../../hooks/fireHook.js';
 import type { ProcessedHookResult } from '../../protocol/hookOutput.js';
 import type { ReplyVerdict } from '../../protocol/received.js';
-import type { Policy } from '../shared/policy.js';
+import type { Policy } from '../policy/policy.js';
 import { verdictWord, type QuestionVerdict } from './answerText.js';
 import type { ReadQuestion } from './readAsked.js';
 

@@ -1,6 +1,6 @@
-import type { OpenMetricsContentType, Registry } from 'prom-client';
+import type { OpenMetricsContentType } from 'prom-client';
 import type { Answered, Refusal } from './answers.js';
-import type { CurrentPolicy } from './currentPolicy.js';
+import type { CurrentPolicy } from '../policy/currentPolicy.js';
 
 /** Why a request was refused before it was a question. */
 export type HttpRefusal = 'unauthorised' | 'too_large' | 'wrong_request';
@@ -20,18 +20,18 @@ export interface Metrics {
  * package. Labels have few values: nothing that an agent or a model says is one.
  *
  * @param inFlight how many questions hooks work on
- * @param policy which one counts, and how often its file was read anew and was no policy
+ * @param policy which one counts
  */
 export async function openMetrics(
   inFlight: () => number,
-  policy?: Pick<CurrentPolicy, 'now' | 'failures'>,
+  policy?: Pick<CurrentPolicy, 'now' | 'onFailure'>,
 ): Promise<Metrics> {
   const prometheus = await loadPrometheus();
   if (!prometheus) return { answered: ignore, refused: ignore, shadowed: ignore };
-  const { Counter, Gauge, Histogram, Registry: OpenRegistry } = prometheus;
+  const { Counter, Gauge, Histogram, Registry } = prometheus;
   // Its types know no argument of the constructor.
-  const registry = new OpenRegistry<OpenMetricsContentType>();
-  registry.setContentType(OpenRegistry.OPENMETRICS_CONTENT_TYPE);
+  const registry = new Registry<OpenMetricsContentType>();
+  registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
   const registers = [registry];
   const questions = new Counter({
     name: 'hookstack_questions_total',
@@ -61,13 +61,31 @@ export async function openMetrics(
     },
   });
   registry.registerMetric(gauge);
+  if (policy) {
+    const info = new Gauge({
+      name: 'hookstack_policy_info',
+      help: 'The version of the policy that counts',
+      labelNames: ['version'],
+      registers: [],
+      collect() {
+        this.reset();
+        this.set({ version: policy.now.version }, 1);
+      },
+    });
+    registry.registerMetric(info);
+    const failures = new Counter({
+      name: 'hookstack_policy_reload_failures_total',
+      help: 'How often the settings file was read anew, and was no policy',
+      registers,
+    });
+    policy.onFailure = () => failures.inc();
+  }
   const shadows = new Counter({
     name: 'hookstack_shadow_total',
     help: 'Questions that were put to the shadow policy, too, by the verdict that counted and its own',
     labelNames: ['verdict', 'shadow'],
     registers,
   });
-  if (policy) addPolicy(prometheus, registry, policy);
   return {
     answered: ({ event, verdict, durationMs }) => {
       questions.inc({ event, verdict });
@@ -78,36 +96,6 @@ export async function openMetrics(
     page: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
   };
 }
-
-function addPolicy(
-  { Counter, Gauge }: Prometheus,
-  registry: Registry<OpenMetricsContentType>,
-  policy: Pick<CurrentPolicy, 'now' | 'failures'>,
-): void {
-  const info = new Gauge({
-    name: 'hookstack_policy_info',
-    help: 'The version of the policy that counts',
-    labelNames: ['version'],
-    registers: [],
-    collect() {
-      this.reset();
-      this.set({ version: policy.now.version }, 1);
-    },
-  });
-  const failures = new Counter({
-    name: 'hookstack_policy_reload_failures_total',
-    help: 'How often the settings file was read anew, and was no policy',
-    registers: [],
-    collect() {
-      this.reset();
-      this.inc(policy.failures);
-    },
-  });
-  registry.registerMetric(info);
-  registry.registerMetric(failures);
-}
-
-type Prometheus = NonNullable<Awaited<ReturnType<typeof loadPrometheus>>>;
 
 async function loadPrometheus() {
   try {

@@ -1,13 +1,12 @@
 import { once } from 'node:events';
-import { stat } from 'node:fs/promises';
 import { errorMessage } from '../../util/errorMessage.js';
 import { watchInterruption } from '../shared/interruption.js';
-import { checkPolicy } from '../shared/policy.js';
+import { checkPolicy } from '../policy/checkPolicy.js';
+import { CurrentPolicy } from '../policy/currentPolicy.js';
 import { plural, printLine, printNotice } from '../shared/terminal.js';
-import { orUsageError, UsageError } from '../shared/usageError.js';
+import { UsageError } from '../shared/usageError.js';
 import { withTrace } from '../shared/withTrace.js';
 import { PolicyAnswers, type Refusal } from './answers.js';
-import { CurrentPolicy } from './currentPolicy.js';
 import {
   openFleet,
   readFleet,
@@ -43,12 +42,12 @@ const DRAIN_MS = 30_000;
 /** @returns the exit code: 0 once it was ended by a signal; 1 it could not listen, or a file to check is no policy */
 export async function serve(options: ServeOptions): Promise<number> {
   const { settings, shadow, check } = options;
-  if (settings === undefined && check === undefined) {
-    throw new UsageError('Say whose hooks answer: hookstack serve --settings FILE');
-  }
   const listening = await readListening(options);
   const fleet = await readFleet(options);
-  if (settings === undefined || check !== undefined) return tellChecked(check ?? '', options);
+  if (check !== undefined) return checkPolicy(check, options.cwd);
+  if (settings === undefined) {
+    throw new UsageError('Say whose hooks answer: hookstack serve --settings FILE');
+  }
   const policy = await CurrentPolicy.open(settings, options);
   let beside: CurrentPolicy | undefined;
   try {
@@ -60,18 +59,6 @@ export async function serve(options: ServeOptions): Promise<number> {
   } finally {
     await beside?.close();
     await policy.close();
-  }
-}
-
-async function tellChecked(file: string, options: ServeOptions): Promise<number> {
-  await orUsageError(stat(file), (detail) => `--check ${file} cannot be read: ${detail}`);
-  try {
-    printLine(`${file} is policy ${await checkPolicy(file, options)}`);
-    return 0;
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    printNotice('error', error.message);
-    return 1;
   }
 }
 
@@ -87,20 +74,15 @@ async function listen(served: Served, options: ServeOptions): Promise<number> {
   const { maxBody, maxConcurrent } = options;
   const notices = new Notices();
   const metrics = await openMetrics(() => answers.inFlight, policy);
-  const shadow =
-    served.shadow &&
-    new Shadow({
-      policy: served.shadow,
-      maxConcurrent: Math.max(1, Math.floor(maxConcurrent / 4)),
-      longestMs: LONGEST_MS,
-      onAnswered: metrics.shadowed,
-    });
+  const shadow = served.shadow && new Shadow(served.shadow, maxConcurrent, metrics.shadowed);
   const answers = new PolicyAnswers({
     policy,
     maxConcurrent,
     longestMs: LONGEST_MS,
-    onAnswered: metrics.answered,
-    onDecided: (...decided) => shadow?.ask(...decided),
+    onAnswered: (answered) => {
+      metrics.answered(answered);
+      shadow?.ask(answered);
+    },
     onRefused: (refusal) => {
       metrics.refused(refusal);
       tellRefusal(notices, refusal, maxConcurrent);

@@ -60,5 +60,7 @@ function show(span: FleetSpan, json: boolean): void {
 
 function isShown({ kind, sizes, isShadow }: SpanRecord): boolean {
   if (isShadow && kind !== 'shadow') return false;
-  return kind === 'shadow' || kind === 'event' || kind === 'hook' || sizes?.['missing'] !== undefined;
+  return (
+    kind === 'shadow' || kind === 'event' || kind === 'hook' || sizes?.['missing'] !== undefined
+  );
 }

@@ -11,7 +11,7 @@ import {
   type Reply,
 } from '../../../src/cli/serve/answers.js';
 import { KeptAnswers } from '../../../src/cli/serve/keptAnswers.js';
-import { Policy } from '../../../src/cli/shared/policy.js';
+import { Policy } from '../../../src/cli/policy/policy.js';
 import { Config } from '../../../src/config/config.js';
 import { HookEventName, type HookDefinitions } from '../../../src/protocol/types.js';
 import { channels, type Span } from '../../../src/trace/span.js';

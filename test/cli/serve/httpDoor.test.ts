@@ -7,7 +7,7 @@ import { PolicyAnswers } from '../../../src/cli/serve/answers.js';
 import { openHttpDoor, type HttpDoorOptions } from '../../../src/cli/serve/httpDoor.js';
 import { openMetrics } from '../../../src/cli/serve/metrics.js';
 import { Notices } from '../../../src/cli/serve/notices.js';
-import { Policy } from '../../../src/cli/shared/policy.js';
+import { Policy } from '../../../src/cli/policy/policy.js';
 import { Config } from '../../../src/config/config.js';
 import { saying } from '../../helpers/hooks.js';
 import { useTempDir } from '../../helpers/tempDir.js';

@@ -77,9 +77,8 @@ async function ask(
 const figures = async (url: string) => (await fetch(`${url}/metrics`)).text();
 
 describe('the version of a policy', () => {
-  const check = (file: string) => cli.run(['serve', '--check', file]);
   const versionOf = async (file: string) => {
-    const { stdout, exitCode } = await check(file);
+    const { stdout, exitCode } = await cli.run(['serve', '--check', file]);
     expect(exitCode).toBe(0);
     return /is policy ([\da-f]{12})$/u.exec(stdout)?.[1];
   };
@@ -109,10 +108,10 @@ describe('hookstack serve --check', () => {
     await write('good.json', { BeforeTool: [{ hooks: [prestarted] }] });
     expect(await cli.run(['serve', '--check', 'good.json'])).toMatchObject({ exitCode: 0 });
     await expect(cli.read('started')).rejects.toThrow('ENOENT');
-    const flawed = await cli.write('flawed.json', '{ "enableHooks": true,\n  "hoks": {} }');
+    const flawed = await cli.write('flawed.json', '{ "enableHooks": true,\n  "approvals": 1 }');
     const { exitCode, stderr, stdout } = await cli.run(['serve', '--check', flawed]);
     expect([exitCode, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/flawed\.json:2:\d+: hoks: /u);
+    expect(stderr).toMatch(/flawed\.json:2:\d+: approvals: /u);
     const broken = await cli.write('broken.json', '{ "enableHooks": true,\n');
     const said = await cli.run(['serve', '--check', broken]);
     expect([said.exitCode, said.stderr]).toEqual([
@@ -146,7 +145,7 @@ describe('a change of the settings', () => {
       '{ "enableHooks": true,\n "hooks": { "BeforeTol": [] } }',
       /policy\.json:2:\d+/u,
     ],
-    ['a misspelt key', '{ "enableHooks": true,\n "hoks": {} }', /policy\.json:2:\d+/u],
+    ['a wrong value', '{ "enableHooks": true,\n "approvals": 1 }', /policy\.json:2:\d+/u],
     ['no hooks', '{ "enableHooks": true }', /no hook of it would run/u],
     ['hooks that are off', '{ "enableHooks": false }', /enableHooks is false/u],
   ])('leaves the policy in force with %s, and says so', async (_what, text, place) => {
@@ -203,13 +202,13 @@ describe('a change of the settings', () => {
   });
 });
 
+async function writeTokens(text: string): Promise<void> {
+  await chmod(await cli.write('tokens', text), 0o600);
+}
+
 describe('SIGHUP', () => {
   const FIRST = 'token-of-the-agent-0123456789';
   const NEXT = 'another-token-of-it-0123456789';
-
-  async function writeTokens(text: string): Promise<void> {
-    await chmod(await cli.write('tokens', text), 0o600);
-  }
 
   it('has tokens count that were changed, and keeps those before where they cannot be used', async () => {
     await writeTokens(`acme/one ${FIRST}\n`);
@@ -257,13 +256,14 @@ describe('SIGHUP', () => {
   });
 });
 
-describe('a shadow policy', () => {
-  async function spans(): Promise<SpanRecord[]> {
-    const text = await readFile(path.join(cli.project, 'trace.jsonl'), 'utf8').catch(() => '');
-    return text.split('\n').flatMap((line) => readSpan(line) ?? []);
-  }
-  const shadows = async () => (await spans()).filter(({ kind }) => kind === 'shadow');
+async function spans(): Promise<SpanRecord[]> {
+  const text = await readFile(path.join(cli.project, 'trace.jsonl'), 'utf8').catch(() => '');
+  return text.split('\n').flatMap((line) => readSpan(line) ?? []);
+}
 
+const shadows = async () => (await spans()).filter(({ kind }) => kind === 'shadow');
+
+describe('a shadow policy', () => {
   it('is asked as well, recorded, and has no effect', async () => {
     const strict = blocking('stricter', '.*');
     const shadow = await write('shadow.json', strict);

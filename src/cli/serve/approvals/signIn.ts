@@ -1,4 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MIN_READ_MS } from '../../../protocol/approval.js';
 import { toOneLine } from '../../shared/terminal.js';
@@ -18,8 +19,8 @@ const CSRF_HEADER = 'hookstack-csrf';
 export interface Approvers {
   /** Whose token it is, in a time that says nothing of others. */
   nameOf(token: string): string | undefined;
-  /** Calls a listener when other tokens count. */
-  onReplaced?(listener: () => void): void;
+  /** Emits `replaced` when other tokens count. */
+  readonly changes?: EventEmitter;
 }
 
 export interface SignInOptions {
@@ -61,7 +62,7 @@ export class SignIn {
     private readonly options: SignInOptions,
     approvers?: Approvers,
   ) {
-    approvers?.onReplaced?.(() => this.#sessions.endRevoked());
+    approvers?.changes?.on('replaced', () => this.#sessions.endRevoked());
   }
 
   async begin(

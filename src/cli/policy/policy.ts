@@ -5,11 +5,10 @@ import type { HookRegistryEntry } from '../../hooks/entry.js';
 import { isFault } from '../../hooks/givenHooks.js';
 import { sortKeys } from '../../trust/consentItem.js';
 import { errorMessage } from '../../util/errorMessage.js';
-import { SilentLogger } from './cliLogger.js';
-import { whyHooksAreOff } from './hookColumns.js';
-import { printNotice } from './terminal.js';
-import { UsageError } from './usageError.js';
-import { openRegistry, openWorkspace, type Workspace } from './workspace.js';
+import { whyHooksAreOff } from '../shared/hookColumns.js';
+import { printNotice } from '../shared/terminal.js';
+import { UsageError } from '../shared/usageError.js';
+import { openWorkspace, type Workspace } from '../shared/workspace.js';
 
 /** What a policy server answers with: the hooks of a settings file, as it was when it was read. */
 export class Policy {
@@ -36,7 +35,7 @@ export class Policy {
   }
 }
 
-interface PolicyOptions {
+export interface PolicyOptions {
   readonly cwd?: string | undefined;
   /** Of events that name none. */
   readonly sessionId?: string;
@@ -51,28 +50,18 @@ interface PolicyOptions {
  * @throws UsageError that says what would not count, and where
  */
 export async function openPolicy(file: string, options: PolicyOptions): Promise<Policy> {
-  return open(file, options, async (config) => {
+  return readPolicy(file, options, async (config) => {
     await config.getHookSystem()?.initialize();
     return config.getHookSystem()?.getAllHooks() ?? [];
   });
 }
 
 /**
- * Looks whether a server would start with a settings file, and starts nothing.
+ * The same without making anything ready.
  *
- * @returns the version of the policy
- * @throws UsageError as {@link openPolicy}
+ * @param read gives the hooks of what was read
  */
-export async function checkPolicy(file: string, options: PolicyOptions): Promise<string> {
-  const policy = await open(file, options, async (config) => {
-    const registry = await openRegistry(config, new SilentLogger('llxprt:core:hooks'));
-    return registry.getAllHooks();
-  });
-  await policy.release();
-  return policy.version;
-}
-
-async function open(
+export async function readPolicy(
   file: string,
   { cwd, sessionId, asksNobody = false }: PolicyOptions,
   read: (config: Config) => Promise<readonly HookRegistryEntry[]>,

@@ -1,7 +1,7 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { errorMessage } from '../../util/errorMessage.js';
-import { openPolicy, type Policy } from '../shared/policy.js';
+import { openPolicy, type Policy } from './policy.js';
 import { printNotice } from '../shared/terminal.js';
 
 /** Ms between two looks at the file. */
@@ -20,8 +20,9 @@ interface CurrentPolicyOptions {
 /** The policy of a file that counts now. One that is replaced goes on until its questions are answered. */
 export class CurrentPolicy {
   #turn: Promise<void> = Promise.resolve();
-  #failures = 0;
   #isBroken = false;
+  /** Called when the file was read anew, and is no policy. */
+  onFailure: (() => void) | undefined;
 
   /** @throws UsageError for a file that is no policy */
   static async open(file: string, options: CurrentPolicyOptions): Promise<CurrentPolicy> {
@@ -38,11 +39,6 @@ export class CurrentPolicy {
 
   get now(): Policy {
     return this.policy;
-  }
-
-  /** How often the file was read anew, and was no policy. */
-  get failures(): number {
-    return this.#failures;
   }
 
   /** For whoever may know no more: which policy counts, and whether the file says so now. */
@@ -82,7 +78,7 @@ export class CurrentPolicy {
       void before.release();
     } catch (error) {
       this.#isBroken = true;
-      this.#failures += 1;
+      this.onFailure?.();
       const text = `policy ${before.version} goes on to count: ${errorMessage(error)}`;
       printNotice('error', text);
     }
