@@ -146,7 +146,9 @@ async function askTool(tool) {
 
 function ask(place, body) {
   return new Promise((resolve, reject) => {
-    const options = { agent, headers: { 'Content-Type': 'application/json' } };
+    // The server keeps its answers that long.
+    const headers = { 'Content-Type': 'application/json', 'Hookstack-Timeout': '5000' };
+    const options = { agent, headers };
     const sent = request(url + place, { ...options, method: body ? 'POST' : 'GET' }, (response) => {
       const { statusCode: status } = response;
       textOf(response).then((read) => resolve({ status, body: read }), reject);

@@ -4,8 +4,12 @@ import { chmod, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Config } from '../../../src/config/config.js';
+import { executeToolWithHooks } from '../../../src/core/coreToolHookTriggers.js';
+import type { ApprovalRequest } from '../../../src/protocol/approval.js';
 import type { HookDefinition } from '../../../src/protocol/types.js';
 import { readSpan, type SpanRecord } from '../../../src/trace/record.js';
+import { listenToSpans, type Span } from '../../../src/trace/span.js';
 import { hook, saying } from '../../helpers/hooks.js';
 import { Cli } from '../helpers.js';
 
@@ -76,13 +80,13 @@ async function ask(
 
 const figures = async (url: string) => (await fetch(`${url}/metrics`)).text();
 
-describe('the version of a policy', () => {
-  const versionOf = async (file: string) => {
-    const { stdout, exitCode } = await cli.run(['serve', '--check', file]);
-    expect(exitCode).toBe(0);
-    return /is policy ([\da-f]{12})$/u.exec(stdout)?.[1];
-  };
+async function versionOf(file: string): Promise<string | undefined> {
+  const { stdout, exitCode } = await cli.run(['serve', '--check', file]);
+  expect(exitCode).toBe(0);
+  return /is policy ([\da-f]{12})$/u.exec(stdout)?.[1];
+}
 
+describe('the version of a policy', () => {
   it('is that of what its settings say, wherever and however they are written', async () => {
     const version = await versionOf(policy);
     expect(version).toBeDefined();
@@ -100,6 +104,35 @@ describe('the version of a policy', () => {
     expect(await ask(url, other)).toMatchObject({ hookstack: { policy: version } });
     expect(await figures(url)).toContain(`hookstack_policy_info{version="${version}"} 1`);
   });
+});
+
+it('stands in the spans of who asks, and in what a person is asked', async () => {
+  const output = { decision: 'ask', reason: 'sure?' };
+  await replaceHooks({ BeforeTool: [{ hooks: [saying(output)] }] });
+  const { url } = await start();
+  const version = (await ask(url)).hookstack?.policy;
+  const requests: ApprovalRequest[] = [];
+  const config = new Config({
+    enableHooks: true,
+    hooks: {
+      BeforeTool: [{ hooks: [{ type: 'remote', name: 'central', url: `${url}/v1/events` }] }],
+    },
+    approver: (request) => {
+      requests.push(request);
+      return { decision: 'allow' };
+    },
+  });
+  const seen: Span[] = [];
+  const stop = listenToSpans((span) => void seen.push(span));
+  const result = await executeToolWithHooks(config, 'write_file', {}, () =>
+    Promise.resolve({ llmContent: 'done', returnDisplay: 'done' }),
+  );
+  stop();
+  await config.dispose();
+  expect(result).toMatchObject({ llmContent: 'done' });
+  expect(requests).toMatchObject([{ hooks: [{ name: 'central', policy: version }] }]);
+  const of = (kind: string) => seen.find((span) => span.kind === kind)?.policy;
+  expect([of('hook'), of('question')]).toEqual([version, version]);
 });
 
 describe('hookstack serve --check', () => {
