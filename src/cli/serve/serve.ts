@@ -111,6 +111,7 @@ async function listen(served: Served, options: ServeOptions): Promise<number> {
     return 0;
   } finally {
     await nats.door?.close();
+    shadow?.close();
     interruption.dispose();
     process.off('SIGHUP', reload);
   }

@@ -9,6 +9,7 @@ import { Quota } from './quota.js';
 /** Puts questions that were answered to a policy that does not count. What it says is recorded, and nothing else. */
 export class Shadow {
   readonly #places: Quota;
+  readonly #ending = new AbortController();
 
   /**
    * @param maxConcurrent questions that the server works on at a time: the shadow may work on a quarter as many, and more
@@ -26,6 +27,11 @@ export class Shadow {
     this.#places = new Quota(Math.max(1, Math.floor(maxConcurrent / 4)));
   }
 
+  /** Ends what its hooks work on. */
+  close(): void {
+    this.#ending.abort();
+  }
+
   /** Returns at once. */
   ask(answered: Answered): void {
     const { now } = this.policy;
@@ -41,8 +47,8 @@ export class Shadow {
   async #ask(policy: Policy, { asked, read, ...counted }: Answered): Promise<void> {
     const { span, timeoutMs } = asked.question;
     const { event, payload } = read;
-    const signal = AbortSignal.timeout(timeoutMs);
-    const facts = { name: 'toolName' in payload ? payload.toolName : event, event, input: payload };
+    const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#ending.signal]);
+    const name = 'toolName' in payload ? payload.toolName : event;
     const outcome = ({ verdict: said, fired, reply }: Decided) => {
       const verdict = spanVerdict(said);
       const output = verdict === 'allow' ? undefined : fired?.aggregated.finalOutput;
@@ -54,13 +60,12 @@ export class Shadow {
       return signal.aborted ? { verdict: 'fail' } : said;
     };
     const of = { policy: policy.version, isShadow: true };
-    const recorded = () => traced('shadow', { facts: () => facts, outcome }, work);
-    try {
-      this.onAnswered(counted.verdict, (await withinRemoteSpan(span, of, recorded)).verdict);
-    } finally {
-      this.#places.give(undefined);
-      void policy.release();
-    }
+    const { verdict } = await withinRemoteSpan(span, of, () =>
+      traced('shadow', { facts: () => ({ name, event, input: payload }), outcome }, work),
+    ).catch((): Decided => ({ verdict: 'fail' }));
+    this.#places.give(undefined);
+    this.onAnswered(counted.verdict, verdict);
+    await policy.release();
   }
 }
 
