@@ -75,6 +75,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   const { host, port, tls } = options;
   const routes = new Routes(options);
   const server = await makeServer(options, routes.listener);
+  server.on('secureConnection', routes.onConnection);
   await new Promise<void>((resolve, reject) => {
     server.once('error', ({ message }) =>
       reject(new Error(`${message}: say another address with --listen HOST:PORT`)),
@@ -89,6 +90,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
       if (!now || !('setSecureContext' in server)) return;
       server.setSecureContext(now);
       server.closeIdleConnections();
+      routes.endConnections();
     },
     close: () => closeServer(server),
   };
@@ -101,9 +103,18 @@ const CLAUDE_PATH = '/v1/claude';
 /** Who may ask what, and what becomes of it. */
 class Routes {
   readonly #bodies: BodyReader;
+  /** Those that may go on. `undefined`: all. */
+  #connections: WeakSet<object> | undefined;
 
   constructor(private readonly options: HttpDoorOptions) {
     this.#bodies = new BodyReader(options.maxBody, BODIES_AT_A_TIME, '--max-body');
+  }
+
+  readonly onConnection = (socket: object): void => void this.#connections?.add(socket);
+
+  /** Those of now end with their next answer: another authority may count. */
+  endConnections(): void {
+    this.#connections = new WeakSet();
   }
 
   readonly listener = (request: IncomingMessage, response: ServerResponse): void => {
@@ -212,7 +223,8 @@ class Routes {
   }
 
   #write(response: ServerResponse, status: number, body: string, headers = {}): void {
-    const isLast = this.options.answers.isDraining;
+    const isOutdated = this.#connections?.has(response.req.socket) === false;
+    const isLast = isOutdated || this.options.answers.isDraining;
     write(response, status, body, { ...headers, ...(isLast && PARTING) });
   }
 }

@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, readFile, rename } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import path from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -76,6 +78,19 @@ async function ask(
   const body = JSON.stringify(fields);
   const response = await fetch(`${url}/v1/events/${event}`, { method: 'POST', headers, body });
   return (await response.json()) as Told;
+}
+
+async function askTls(url: string): Promise<IncomingMessage> {
+  const agent = new HttpsAgent({ keepAlive: true });
+  const options = { agent, method: 'POST', rejectUnauthorized: false };
+  const headers = { 'Content-Type': 'application/json' };
+  const sent = httpsRequest(`${url}/v1/events/BeforeTool`, { ...options, headers });
+  sent.end(JSON.stringify(CALL));
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  response.resume();
+  await once(response, 'end');
+  agent.destroy();
+  return response;
 }
 
 const figures = async (url: string) => (await fetch(`${url}/metrics`)).text();
@@ -267,7 +282,11 @@ describe('SIGHUP', () => {
         { cwd: cli.project, stdio: 'ignore' },
       );
     certify('before');
+    const wait = hook('touch begun; until [ -e go ]; do sleep 0.02; done');
+    await replaceHooks({ BeforeTool: [{ hooks: [wait] }] });
     const { server, url, told } = await start('--cert', 'server.pem', '--key', 'server.key');
+    const asked = askTls(url);
+    await expect.poll(() => cli.read('begun').catch(() => 'no')).toBe('');
     const shown = async () => {
       const socket: TLSSocket = connect({
         port: Number(new URL(url).port),
@@ -282,6 +301,10 @@ describe('SIGHUP', () => {
     certify('after');
     server.kill('SIGHUP');
     await expect.poll(shown).toBe('after');
+    await cli.write('go', '');
+    // Who was let in before has to come again.
+    expect(await asked).toMatchObject({ statusCode: 200, headers: { connection: 'close' } });
+    expect(await askTls(url)).toMatchObject({ headers: { connection: 'keep-alive' } });
     await cli.write('server.pem', 'no certificate');
     server.kill('SIGHUP');
     await expect.poll(told).toContain('tokens and certificates stay as they were');
