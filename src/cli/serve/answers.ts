@@ -9,7 +9,7 @@ import { withinRemoteSpan } from '../../trace/span.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import type { Policy } from '../policy/policy.js';
 import { answerTextOf, foreignAnswerText, type QuestionVerdict } from './answerText.js';
-import { decide } from './decide.js';
+import { decide } from '../policy/decide.js';
 import { KeptAnswers, type Reply } from './keptAnswers.js';
 import { Quota } from './quota.js';
 import { readAsked, UnreadableQuestion, type Asked, type ReadQuestion } from './readAsked.js';

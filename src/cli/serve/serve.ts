@@ -19,7 +19,7 @@ import { openHttpDoor, type HttpDoor } from './httpDoor.js';
 import { readListening, type Listening, type ListeningOptions } from './listening.js';
 import { openMetrics } from './metrics.js';
 import { Notices } from './notices.js';
-import { Shadow } from './shadow.js';
+import { Shadow } from '../policy/shadow.js';
 
 export interface ServeOptions extends ListeningOptions, FleetOptions {
   readonly settings?: string;

@@ -2,9 +2,9 @@ import { decideReceived } from '../../core/decideReceived.js';
 import { fireHook } from '../../hooks/fireHook.js';
 import type { ProcessedHookResult } from '../../protocol/hookOutput.js';
 import type { ReplyVerdict } from '../../protocol/received.js';
-import type { Policy } from '../policy/policy.js';
-import { verdictWord, type QuestionVerdict } from './answerText.js';
-import type { ReadQuestion } from './readAsked.js';
+import type { Policy } from './policy.js';
+import { verdictWord, type QuestionVerdict } from '../serve/answerText.js';
+import type { ReadQuestion } from '../serve/readAsked.js';
 
 /** What hooks said to a question. */
 export interface Decided {

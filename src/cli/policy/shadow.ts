@@ -1,10 +1,10 @@
 import { hasHooks } from '../../hooks/fireHook.js';
 import { traced, withinRemoteSpan, type SpanVerdict } from '../../trace/span.js';
-import type { Policy } from '../policy/policy.js';
-import type { Answered } from './answers.js';
-import type { QuestionVerdict } from './answerText.js';
+import type { Policy } from './policy.js';
+import type { Answered } from '../serve/answers.js';
+import type { QuestionVerdict } from '../serve/answerText.js';
 import { decide, type Decided } from './decide.js';
-import { Quota } from './quota.js';
+import { Quota } from '../serve/quota.js';
 
 /** Puts questions that were answered to a policy that does not count. What it says is recorded, and nothing else. */
 export class Shadow {
