@@ -3,6 +3,7 @@ import type { Agent as SecureAgent } from 'node:https';
 import { StringDecoder } from 'node:string_decoder';
 import { errorCode, errorMessage } from '../util/errorMessage.js';
 import { readBytesSync } from '../util/guardedRead.js';
+import { Breaker, REST_MS } from './breaker.js';
 import { certificateAdvice } from './certificateAdvice.js';
 import { headersOf, type Asking, type ServerAnswer, type TlsFiles } from './question.js';
 
@@ -15,18 +16,26 @@ export type HttpAnswer =
   | (ServerAnswer & { readonly retryAfterMs?: number })
   | { readonly error: Error; readonly isUnasked: boolean };
 
+const breaker = new Breaker();
+
 /**
- * Posts a question. Redirections are not followed: they would take the token elsewhere.
+ * Posts a question. Redirections are not followed: they would take the token elsewhere. A server that hangs costs the
+ * time of one question: the next ones fail at once.
  *
  * @throws Error for files of TLS that cannot be read, and the reason of a signal that aborts
  */
 export async function postQuestion(url: URL, asking: Asking): Promise<HttpAnswer> {
   const { signal } = asking;
   const agent = url.protocol === 'https:' ? secureAgent(asking.tls) : plainAgent;
+  if (await breaker.isHanging(url, () => isSilent(url, agent, asking.question.timeoutMs))) {
+    const why = `was not asked: ${url.origin} hangs, as it has answered neither a question before in time nor GET /healthz; it is tried again every ${REST_MS / 1000} s`;
+    return { error: new Error(why), isUnasked: false };
+  }
   try {
     const response = await send(url, agent, asking);
     return await receive(response, asking);
   } catch (error) {
+    if ((signal.reason as Error | undefined)?.name === 'TimeoutError') breaker.doubt(url);
     signal.throwIfAborted();
     const isUnasked = NEVER_REACHED.has(String(errorCode(error)));
     const what = isUnasked ? 'reached no server' : 'got no answer';
@@ -38,6 +47,22 @@ export async function postQuestion(url: URL, asking: Asking): Promise<HttpAnswer
       isUnasked,
     };
   }
+}
+
+/** Ms for a sign of life. */
+const SIGN_MS = 1000;
+
+/** Whether a server says nothing, whatever that would be. */
+function isSilent(url: URL, agent: Agent, timeoutMs: number): Promise<boolean> {
+  const { get } = url.protocol === 'https:' ? https : http;
+  const signal = AbortSignal.timeout(Math.min(SIGN_MS, timeoutMs / 2));
+  return new Promise((resolve) => {
+    const sent = get(new URL('/healthz', url), { agent, signal }, (response) => {
+      response.resume();
+      resolve(false);
+    });
+    sent.once('error', () => resolve(signal.aborted));
+  });
 }
 
 /** Before anything was sent. */

@@ -25,6 +25,19 @@ export const HEADERS = {
 /** The protocol of questions and answers. One that the other side has to know is a new version. */
 export const PROTOCOL_VERSION = 1;
 
+/** Stands for all servers in the subject of one, and is the name of none. */
+export const EVERY_SERVER = '_';
+
+/**
+ * The subject of one server, which takes questions there as those of its queue group do; of all servers, which are
+ * asked there who has a question.
+ *
+ * @param who asks: `team.agent`
+ */
+export function directSubject(server: string, who: string): string {
+  return `hooks.at.${server}.${who}`;
+}
+
 /** Where an answer is marked as one. */
 export const NOTE_KEY = 'hookstack';
 
