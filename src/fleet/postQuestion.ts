@@ -55,7 +55,7 @@ const SIGN_MS = 1000;
 /** Whether a server says nothing, whatever that would be. */
 function isSilent(url: URL, agent: Agent, timeoutMs: number): Promise<boolean> {
   const { get } = url.protocol === 'https:' ? https : http;
-  const signal = AbortSignal.timeout(Math.min(SIGN_MS, timeoutMs / 2));
+  const signal = AbortSignal.timeout(Math.ceil(Math.min(SIGN_MS, timeoutMs / 2)));
   return new Promise((resolve) => {
     const sent = get(new URL('/healthz', url), { agent, signal }, (response) => {
       response.resume();

@@ -15,6 +15,7 @@ import type { Asked, PolicyAnswers, Reply } from './answers.js';
 import type { Metrics } from './metrics.js';
 import type { Notices } from './notices.js';
 import { BodyReader } from './readBody.js';
+import { readinessOf, type ReadyParts } from './readiness.js';
 import { headerOf, isJson, JSON_ONLY, PARTING, write } from './respond.js';
 
 /** Ms that a client has, so that one that sends nothing costs nothing. */
@@ -49,6 +50,8 @@ export interface HttpDoorOptions extends ServerSettings {
   readonly access: AccessOptions;
   readonly answers: PolicyAnswers;
   readonly metrics: Metrics;
+  /** What it needs to answer, besides itself. */
+  readonly ready?: ReadyParts;
   /** Handles the paths of approvals, and says whether it was one. */
   readonly approvals?: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
   /** Bytes of a body. */
@@ -114,23 +117,34 @@ class Routes {
     if (await this.options.approvals?.(request, response)) return;
     const admission = admit(request, this.options.access);
     if (path === '/healthz' && isReading) return this.#tellHealth(response, admission);
+    if (path === '/readyz' && isReading) return this.#tellReadiness(response, admission);
     if ('error' in admission) return this.#refuse(response, admission);
     if (path === '/metrics' && isReading) return this.#tellFigures(response);
     if (path === CLAUDE_PATH || path === EVENTS_PATH || path.startsWith(EVENT_PATH)) {
       return this.#ask(request, response, path, admission.asker);
     }
-    const error = `There is no ${method} of this path: POST ${EVENTS_PATH}, POST ${EVENT_PATH}<Event>, POST ${CLAUDE_PATH}, GET /healthz, GET /metrics`;
+    const error = `There is no ${method} of this path: POST ${EVENTS_PATH}, POST ${EVENT_PATH}<Event>, POST ${CLAUDE_PATH}, GET /healthz, GET /readyz, GET /metrics`;
     return this.#wrong(response, 404, error);
   }
 
-  /** Also for whoever has no token: it tells nothing. */
   #tellHealth(response: ServerResponse, admission: Admission): void {
-    if ('error' in admission && admission.status === 403) return this.#refuse(response, admission);
     const { isDraining } = this.options.answers;
-    const status = isDraining ? 'draining' : 'ok';
+    const body = { status: isDraining ? 'draining' : 'ok' };
+    this.#tellAnybody(response, admission, isDraining ? 503 : 200, body);
+  }
+
+  #tellReadiness(response: ServerResponse, admission: Admission): void {
+    const { answers, ready } = this.options;
+    const room = () => ({ isReady: answers.room > 0, says: answers.room });
+    const body = readinessOf({ ...ready, room });
+    this.#tellAnybody(response, admission, body.ready ? 200 : 503, body);
+  }
+
+  /** Also whoever has no token: it tells next to nothing. */
+  #tellAnybody(response: ServerResponse, admission: Admission, status: number, body: object): void {
+    if ('error' in admission && admission.status === 403) return this.#refuse(response, admission);
     // Connections are limited: who has no token must not hold them.
-    const headers = 'error' in admission ? PARTING : {};
-    this.#send(response, isDraining ? 503 : 200, { status }, headers);
+    this.#send(response, status, body, 'error' in admission ? PARTING : {});
   }
 
   async #tellFigures(response: ServerResponse): Promise<void> {

@@ -21,7 +21,9 @@ import {
 import { openHttpDoor } from './httpDoor.js';
 import { readListening, type Listening, type ListeningOptions } from './listening.js';
 import { openMetrics } from './metrics.js';
+import type { NatsDoor } from './natsDoor.js';
 import { Notices } from './notices.js';
+import type { ReadyParts } from './readiness.js';
 
 export interface ServeOptions extends ListeningOptions, FleetOptions {
   readonly settings?: string;
@@ -116,6 +118,7 @@ async function listen(
       ...listening,
       ...limits,
       answers,
+      ready: partsOf(config, nats.door),
       metrics,
       notices,
       approvals,
@@ -134,6 +137,16 @@ async function listen(
     await nats.door?.close();
     interruption.dispose();
   }
+}
+
+/** What answers need, besides room. */
+function partsOf(config: Config, nats?: NatsDoor): ReadyParts {
+  const told = (isReady: boolean) => ({ isReady, says: isReady });
+  const hooks = () => config.getHookSystem()?.getAllHooks() ?? [];
+  return {
+    policy: () => told(hooks().some(({ enabled }) => enabled)),
+    ...(nats && { nats: () => told(nats.isConnected()) }),
+  };
 }
 
 function tellRefusal(notices: Notices, refusal: Refusal, maxConcurrent: number): void {

@@ -57,6 +57,8 @@ async function open(options: Partial<HttpDoorOptions> = {}) {
   return { url: door.url, answers, log };
 }
 
+const READY = '{"ready":true,"room":64}';
+
 interface Answer {
   readonly status: number | undefined;
   readonly headers: IncomingMessage['headers'];
@@ -123,6 +125,7 @@ describe('a door without credentials', () => {
     ['OPTIONS', ASK, 405],
     ['PUT', '/v1/claude', 405],
     ['HEAD', '/healthz', 200],
+    ['HEAD', '/readyz', 200],
     ['GET', '/metrics?x', 200],
   ])('answers %s %s with %i', async (method, path, status) => {
     const { url } = await open();
@@ -257,6 +260,7 @@ describe('a door with tokens', () => {
     expect(await ask(url, CALL, headers)).toMatchObject({ status: 200 });
     expect(await send(url, '/metrics', { headers })).toMatchObject({ status: 200 });
     expect(await send(url, '/healthz')).toMatchObject({ status: 200, body: '{"status":"ok"}' });
+    expect(await send(url, '/readyz')).toMatchObject({ status: 200, body: READY });
   });
 });
 
@@ -284,6 +288,8 @@ describe('a door that is about to close', () => {
     const health = await send(url, '/healthz');
     expect(health).toMatchObject({ status: 503, body: '{"status":"draining"}' });
     expect(health.headers.connection).toBe('close');
+    const body = '{"ready":false,"room":0}';
+    expect(await send(url, '/readyz')).toMatchObject({ status: 503, body });
     const { status, headers } = await ask(url);
     expect([status, headers['retry-after']]).toEqual([503, '1']);
   });
