@@ -3,7 +3,6 @@ import type { Agent as SecureAgent } from 'node:https';
 import { StringDecoder } from 'node:string_decoder';
 import { errorCode, errorMessage } from '../util/errorMessage.js';
 import { readBytesSync } from '../util/guardedRead.js';
-import { Breaker, REST_MS } from './breaker.js';
 import { certificateAdvice } from './certificateAdvice.js';
 import { headersOf, type Asking, type ServerAnswer, type TlsFiles } from './question.js';
 
@@ -16,8 +15,6 @@ export type HttpAnswer =
   | (ServerAnswer & { readonly retryAfterMs?: number })
   | { readonly error: Error; readonly isUnasked: boolean };
 
-const breaker = new Breaker();
-
 /**
  * Posts a question. Redirections are not followed: they would take the token elsewhere. A server that hangs costs the
  * time of one question: the next ones fail at once.
@@ -27,7 +24,7 @@ const breaker = new Breaker();
 export async function postQuestion(url: URL, asking: Asking): Promise<HttpAnswer> {
   const { signal } = asking;
   const agent = url.protocol === 'https:' ? secureAgent(asking.tls) : plainAgent;
-  if (await breaker.isHanging(url, () => isSilent(url, agent, asking.question.timeoutMs))) {
+  if (await hangs(url, agent, asking.question.timeoutMs)) {
     const why = `was not asked: ${url.origin} hangs, as it has answered neither a question before in time nor GET /healthz; it is tried again every ${REST_MS / 1000} s`;
     return { error: new Error(why), isUnasked: false };
   }
@@ -35,7 +32,8 @@ export async function postQuestion(url: URL, asking: Asking): Promise<HttpAnswer
     const response = await send(url, agent, asking);
     return await receive(response, asking);
   } catch (error) {
-    if ((signal.reason as Error | undefined)?.name === 'TimeoutError') breaker.doubt(url);
+    if ((signal.reason as Error | undefined)?.name === 'TimeoutError')
+      doubts.set(url.origin, { until: 0 });
     signal.throwIfAborted();
     const isUnasked = NEVER_REACHED.has(String(errorCode(error)));
     const what = isUnasked ? 'reached no server' : 'got no answer';
@@ -49,19 +47,35 @@ export async function postQuestion(url: URL, asking: Asking): Promise<HttpAnswer
   }
 }
 
-/** Ms for a sign of life. */
-const SIGN_MS = 1000;
+/** Ms between trials of a server that hangs, and for its answer to one. */
+const REST_MS = 3000;
+const TRIAL_MS = 1000;
+
+/** Servers that have let a question wait for too long, by origin: they first have to show that they are there. */
+const doubts = new Map<string, { readonly until: number; readonly trial?: Promise<boolean> }>();
+
+/** All wait for the same trial. */
+async function hangs(url: URL, agent: Agent, timeoutMs: number): Promise<boolean> {
+  const now = performance.now();
+  let doubt = doubts.get(url.origin);
+  if (doubt && now > doubt.until) {
+    const trial = staysSilent(url, agent, Math.ceil(Math.min(TRIAL_MS, timeoutMs / 2)));
+    doubts.set(url.origin, (doubt = { until: now + REST_MS, trial }));
+  }
+  if (await doubt?.trial) return true;
+  doubts.delete(url.origin);
+  return false;
+}
 
 /** Whether a server says nothing, whatever that would be. */
-function isSilent(url: URL, agent: Agent, timeoutMs: number): Promise<boolean> {
+function staysSilent(url: URL, agent: Agent, ms: number): Promise<boolean> {
   const { get } = url.protocol === 'https:' ? https : http;
-  const signal = AbortSignal.timeout(Math.ceil(Math.min(SIGN_MS, timeoutMs / 2)));
+  const signal = AbortSignal.timeout(ms);
   return new Promise((resolve) => {
-    const sent = get(new URL('/healthz', url), { agent, signal }, (response) => {
+    get(new URL('/healthz', url), { agent, signal }, (response) => {
       response.resume();
       resolve(false);
-    });
-    sent.once('error', () => resolve(signal.aborted));
+    }).once('error', () => resolve(signal.aborted));
   });
 }
 

@@ -25,17 +25,13 @@ export const HEADERS = {
 /** The protocol of questions and answers. One that the other side has to know is a new version. */
 export const PROTOCOL_VERSION = 1;
 
-/** Stands for all servers in the subject of one, and is the name of none. */
-export const EVERY_SERVER = '_';
-
 /**
- * The subject of one server, which takes questions there as those of its queue group do; of all servers, which are
- * asked there who has a question.
+ * Where one server takes questions.
  *
- * @param who asks: `team.agent`
+ * @param server default: all, each of which says there whether it has the question with that id
  */
-export function directSubject(server: string, who: string): string {
-  return `hooks.at.${server}.${who}`;
+export function directSubject(server: string | undefined, who: string): string {
+  return `hooks.at.${server ?? '_'}.${who}`;
 }
 
 /** Where an answer is marked as one. */

@@ -1,16 +1,9 @@
 import type { Msg, MsgHdrs, NatsConnection } from '@nats-io/transport-node';
 import { removeControls } from '../protocol/sanitizeText.js';
 import { errorMessage } from '../util/errorMessage.js';
-import { LiveServers, readPresence, type Look } from './liveServers.js';
+import { LiveServers } from './liveServers.js';
 import { watchConnection } from './natsConnection.js';
-import {
-  directSubject,
-  EVERY_SERVER,
-  HEADERS,
-  QuestionFailed,
-  type FleetAnswer,
-  type Question,
-} from './question.js';
+import { HEADERS, QuestionFailed, type FleetAnswer, type Question } from './question.js';
 
 /** Ms after a loss in which questions wait for the connection to come back; later they fail at once. */
 const RETURN_MS = 2000;
@@ -27,8 +20,8 @@ interface Sent {
   subject: string;
   settle(answer: FleetAnswer): void;
   fail(error: Error): void;
-  /** Where nobody reads that subject any more. */
-  elsewhere?: (() => void) | undefined;
+  /** Puts it again, where it went to one server alone. */
+  again?: (() => void) | undefined;
 }
 
 /** One connection, and the questions that wait for an answer over it. */
@@ -36,7 +29,7 @@ export class QuestionLink {
   /** By the last part of the subject where the answer comes, which is used once. */
   readonly #sent = new Map<string, Sent>();
   readonly #whenBack = new Set<() => void>();
-  readonly #servers = new LiveServers((ms, id) => this.#look(ms, id));
+  readonly #servers: LiveServers;
   #asked = 0;
   #closing: Promise<void> | undefined;
   #holders = 0;
@@ -56,6 +49,7 @@ export class QuestionLink {
     private readonly idleMs: number,
     private readonly onEnd: () => void,
   ) {
+    this.#servers = new LiveServers(connection, who);
     connection.subscribe(`${inbox}.*`, {
       callback: (error, message) => (error ? this.#refuse(error) : this.#receive(message)),
     });
@@ -117,16 +111,9 @@ export class QuestionLink {
     const sent = this.#sent.get(token);
     if (!sent) return;
     const { to, headers, text } = outgoing;
-    const server = to === 'ask' ? this.#servers.next() : undefined;
-    sent.subject = `hooks.${to}.${this.who}`;
-    sent.elsewhere = undefined;
-    if (server !== undefined) {
-      sent.subject = directSubject(server, this.who);
-      sent.elsewhere = () => {
-        this.#servers.drop(server);
-        this.#send(outgoing, token);
-      };
-    }
+    const direct = to === 'ask' ? this.#servers.next() : undefined;
+    sent.subject = direct ?? `hooks.${to}.${this.who}`;
+    sent.again = direct === undefined ? undefined : () => this.#send(outgoing, token);
     try {
       this.connection.publish(sent.subject, text, { headers, reply: `${this.inbox}.${token}` });
     } catch (error) {
@@ -137,32 +124,6 @@ export class QuestionLink {
         : errorMessage(error);
       sent.fail(new QuestionFailed(`could not ask: ${why}`, true, { cause: error }));
     }
-  }
-
-  /** Asks all servers who is there, and whether one has a question. */
-  #look(ms: number, id = ''): Promise<Look | undefined> {
-    const subject = directSubject(EVERY_SERVER, this.who);
-    const token = String((this.#asked += 1));
-    const servers: string[] = [];
-    return new Promise((resolve) => {
-      const end = (seen?: Look) => {
-        clearTimeout(timer);
-        this.#sent.delete(token);
-        resolve(seen);
-      };
-      const timer = setTimeout(() => end({ servers, isHeld: false }), ms).unref();
-      const settle = ({ text }: FleetAnswer) => {
-        const said = readPresence(text);
-        servers.push(...said.servers);
-        if (said.isHeld) end(said);
-      };
-      this.#sent.set(token, { subject, settle, fail: () => end() });
-      try {
-        this.connection.publish(subject, id, { reply: `${this.inbox}.${token}` });
-      } catch {
-        end();
-      }
-    });
   }
 
   /** Ends the connection, and what waits for an answer. Idempotent. */
@@ -186,7 +147,8 @@ export class QuestionLink {
   #read(message: Msg, sent: Sent): void {
     const { headers, data } = message;
     if (data.length === 0 && headers?.code === 503) {
-      if (sent.elsewhere) return sent.elsewhere();
+      this.#servers.forget();
+      if (sent.again) return sent.again();
       sent.fail(
         new QuestionFailed('got no answer: no policy server is there (no responders)', true),
       );

@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Config } from '../../src/config/config.js';
 import { closeIdle } from '../../src/fleet/ask.js';
@@ -7,7 +9,7 @@ import { HookEventName, type CommandHookConfig } from '../../src/protocol/types.
 import { Cli } from '../cli/helpers.js';
 import { ask, rawClient, useNats } from '../helpers/fleetQuestions.js';
 import { saying } from '../helpers/hooks.js';
-import { FLEET_SECRETS } from '../helpers/natsServer.js';
+import { FLEET_SECRETS, startNats } from '../helpers/natsServer.js';
 import { writeToken } from './recordHelpers.js';
 
 const { nats, closing } = useNats();
@@ -22,13 +24,13 @@ afterEach(async () => {
 });
 
 /** A server that denies, and says which one it is, after a command. */
-async function serve(name: string, { over = 'nats', before = 'true' } = {}) {
+async function serve(name: string, { over = 'nats', at = nats.url, before = 'true' } = {}) {
   const hooks = {
     BeforeTool: [{ hooks: [saying({ decision: 'deny', reason: name }, { before })] }],
   };
   const settings = await cli.write(`${name}.json`, { enableHooks: true, hooks });
   const token = writeToken(cli.project);
-  const more = over === 'nats' ? ['--nats', nats.url, '--token-file', token, '--name', name] : [];
+  const more = over === 'nats' ? ['--nats', at, '--token-file', token, '--name', name] : [];
   const args = ['serve', '--settings', settings, '--listen', '127.0.0.1:0', ...more];
   const server = cli.start(args, { buffer: true });
   running.push(server);
@@ -144,4 +146,18 @@ describe('a question without an answer', () => {
     expect(await ask(nats, { timeoutMs: 3000 })).toEqual({ status: 200, text: '{}' });
     expect(asked).toBe(1);
   });
+
+  it('is waited for where the agent may not look for servers, as NATS was configured before', async () => {
+    const config = await readFile(path.resolve('examples/fleet/nats-server.conf'), 'utf8');
+    const file = await cli.write(
+      'nats.conf',
+      config.replaceAll(/"hooks\.at\.\*\.acme\.\w+", /gu, ''),
+    );
+    const own = await startNats(file);
+    closing.push(() => own.dispose());
+    await serve('A', { at: own.url, before: 'sleep 1.5' });
+    const put = agent({ url: `${own.url}/acme/one` });
+    expect(await put()).toMatchObject({ reason: 'A' });
+    expect(await put()).toMatchObject({ reason: 'A' });
+  }, 20_000);
 });

@@ -50,8 +50,8 @@ export interface HttpDoorOptions extends ServerSettings {
   readonly access: AccessOptions;
   readonly answers: PolicyAnswers;
   readonly metrics: Metrics;
-  /** What it needs to answer, besides itself. */
-  readonly ready?: ReadyParts;
+  /** What it needs to answer. */
+  readonly ready: ReadyParts;
   /** Handles the paths of approvals, and says whether it was one. */
   readonly approvals?: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
   /** Bytes of a body. */
@@ -116,8 +116,8 @@ class Routes {
     const path = url.split('?', 1)[0] ?? '';
     if (await this.options.approvals?.(request, response)) return;
     const admission = admit(request, this.options.access);
-    if (path === '/healthz' && isReading) return this.#tellHealth(response, admission);
-    if (path === '/readyz' && isReading) return this.#tellReadiness(response, admission);
+    const isHealth = path === '/healthz' || path === '/readyz';
+    if (isHealth && isReading) return this.#tellHealth(response, path, admission);
     if ('error' in admission) return this.#refuse(response, admission);
     if (path === '/metrics' && isReading) return this.#tellFigures(response);
     if (path === CLAUDE_PATH || path === EVENTS_PATH || path.startsWith(EVENT_PATH)) {
@@ -127,24 +127,16 @@ class Routes {
     return this.#wrong(response, 404, error);
   }
 
-  #tellHealth(response: ServerResponse, admission: Admission): void {
-    const { isDraining } = this.options.answers;
-    const body = { status: isDraining ? 'draining' : 'ok' };
-    this.#tellAnybody(response, admission, isDraining ? 503 : 200, body);
-  }
-
-  #tellReadiness(response: ServerResponse, admission: Admission): void {
-    const { answers, ready } = this.options;
-    const room = () => ({ isReady: answers.room > 0, says: answers.room });
-    const body = readinessOf({ ...ready, room });
-    this.#tellAnybody(response, admission, body.ready ? 200 : 503, body);
-  }
-
-  /** Also whoever has no token: it tells next to nothing. */
-  #tellAnybody(response: ServerResponse, admission: Admission, status: number, body: object): void {
+  /** Also to whoever has no token: it says next to nothing. */
+  #tellHealth(response: ServerResponse, path: string, admission: Admission): void {
     if ('error' in admission && admission.status === 403) return this.#refuse(response, admission);
+    const { isDraining } = this.options.answers;
+    const readiness = path === '/readyz' && readinessOf(this.options.ready);
+    const isWell = readiness ? readiness.ready : !isDraining;
+    const body = readiness || { status: isDraining ? 'draining' : 'ok' };
     // Connections are limited: who has no token must not hold them.
-    this.#send(response, status, body, 'error' in admission ? PARTING : {});
+    const headers = 'error' in admission ? PARTING : {};
+    this.#send(response, isWell ? 200 : 503, body, headers);
   }
 
   async #tellFigures(response: ServerResponse): Promise<void> {

@@ -2,13 +2,7 @@ import type { Msg, MsgHdrs, NatsConnection, Subscription } from '@nats-io/transp
 import { isFleetName } from '../../fleet/address.js';
 import { denies, stops, withMarkOf } from '../../fleet/answerMark.js';
 import { LAST_WORDS_MS, loadPackage, withAdvice, withinMs } from '../../fleet/natsConnection.js';
-import {
-  directSubject,
-  EVERY_SERVER,
-  HEADERS,
-  newQuestionId,
-  readQuestion,
-} from '../../fleet/question.js';
+import { directSubject, HEADERS, newQuestionId, readQuestion } from '../../fleet/question.js';
 import { every, retry } from '../../fleet/retry.js';
 import { MAX_HOOK_TEXT } from '../../protocol/sanitizeText.js';
 import { errorMessage } from '../../util/errorMessage.js';
@@ -167,14 +161,13 @@ export class NatsDoor {
     this.#subscriptions.push(await this.#subscribe(connection, way.subject, take, QUEUE));
   }
 
-  /** For agents that have met a server that hangs. */
+  /** For agents that have met a server that hangs. Until its end it says what it has. */
   async #openDirect(connection: NatsConnection): Promise<void> {
+    const own = directSubject(this.#id, '*.*');
     const take = (message: Msg) => this.#take(message, this.#hooks);
-    const own = await this.#subscribe(connection, directSubject(this.#id, '*.*'), take);
-    this.#subscriptions.push(own);
-    // It says what it has until it has nothing.
+    this.#subscriptions.push(await this.#subscribe(connection, own, take));
     const tell = (message: Msg) => this.#tellHeld(message);
-    await this.#subscribe(connection, directSubject(EVERY_SERVER, '*.*'), tell);
+    await this.#subscribe(connection, directSubject(undefined, '*.*'), tell);
   }
 
   async #subscribe(
@@ -228,10 +221,9 @@ export class NatsDoor {
 
   #tellHeld(message: Msg): void {
     const from = this.#senderOf(message);
-    if (from === undefined || !this.isConnected()) return;
     const has = this.#held.has(`${from} ${message.string()}`);
-    const takes = !this.#ending.signal.aborted;
-    message.respond(JSON.stringify({ server: this.#id, has, takes }));
+    const isOpen = has || !this.#ending.signal.aborted;
+    if (from !== undefined && isOpen) message.respond(JSON.stringify({ server: this.#id, has }));
   }
 
   #take(message: Msg, { count, bytes, answer }: Way): void {

@@ -118,7 +118,7 @@ async function listen(
       ...listening,
       ...limits,
       answers,
-      ready: partsOf(config, nats.door),
+      ready: partsOf(config, answers, nats.door),
       metrics,
       notices,
       approvals,
@@ -139,12 +139,13 @@ async function listen(
   }
 }
 
-/** What answers need, besides room. */
-function partsOf(config: Config, nats?: NatsDoor): ReadyParts {
+/** What answers need. */
+function partsOf(config: Config, answers: PolicyAnswers, nats?: NatsDoor): ReadyParts {
   const told = (isReady: boolean) => ({ isReady, says: isReady });
   const hooks = () => config.getHookSystem()?.getAllHooks() ?? [];
   return {
     policy: () => told(hooks().some(({ enabled }) => enabled)),
+    room: () => ({ isReady: answers.room > 0, says: answers.room }),
     ...(nats && { nats: () => told(nats.isConnected()) }),
   };
 }

@@ -43,6 +43,7 @@ async function open(options: Partial<HttpDoorOptions> = {}) {
     port: 0,
     access: { hasClientCertificates: false },
     answers,
+    ready: { room: () => ({ isReady: answers.room > 0, says: answers.room }) },
     metrics,
     notices: new Notices((_label, line) => void log.push(line)),
     maxBody: MIB,
