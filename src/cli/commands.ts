@@ -455,7 +455,7 @@ With --url, the variables HOOKSTACK_MCP_HEADER_1, _2 … hold headers ("Authoriz
       ),
       traceOption(),
     ],
-    notes: `Answers POST /v1/events, POST /v1/events/<Event>, POST /v1/claude, GET /healthz and GET /metrics. The first line of stdout says
+    notes: `Answers POST /v1/events, POST /v1/events/<Event>, POST /v1/claude, GET /healthz, GET /readyz and GET /metrics. The first line of stdout says
 where. On addresses that other machines can reach, it wants TLS, and tokens or client certificates. SIGTERM ends it once
 what was asked is answered; a second one ends it at once.`,
     exitCodes: '0 ended by a signal; 1 it cannot listen there; 2 wrong usage or settings',

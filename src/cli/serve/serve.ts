@@ -139,9 +139,10 @@ async function listen(
   }
 }
 
+const told = (isReady: boolean) => ({ isReady, says: isReady });
+
 /** What answers need. */
 function partsOf(config: Config, answers: PolicyAnswers, nats?: NatsDoor): ReadyParts {
-  const told = (isReady: boolean) => ({ isReady, says: isReady });
   const hooks = () => config.getHookSystem()?.getAllHooks() ?? [];
   return {
     policy: () => told(hooks().some(({ enabled }) => enabled)),
