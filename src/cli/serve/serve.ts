@@ -139,15 +139,15 @@ async function listen(
   }
 }
 
-const told = (isReady: boolean) => ({ isReady, says: isReady });
+const state = (isReady: boolean) => ({ isReady, says: isReady });
 
 /** What answers need. */
 function partsOf(config: Config, answers: PolicyAnswers, nats?: NatsDoor): ReadyParts {
   const hooks = () => config.getHookSystem()?.getAllHooks() ?? [];
   return {
-    policy: () => told(hooks().some(({ enabled }) => enabled)),
+    policy: () => state(hooks().some(({ enabled }) => enabled)),
     room: () => ({ isReady: answers.room > 0, says: answers.room }),
-    ...(nats && { nats: () => told(nats.isConnected()) }),
+    ...(nats && { nats: () => state(nats.isConnected()) }),
   };
 }
 
