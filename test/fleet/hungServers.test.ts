@@ -120,6 +120,16 @@ describe('a question without an answer', () => {
     expect((await cli.read('asked')).trim().split('\n')).toHaveLength(1);
   }, 20_000);
 
+  it('is put to no other server while one that is about to end works on it', async () => {
+    const { server } = await serve('A', { before: 'touch begun; sleep 3' });
+    const asked = agent({ url: `${nats.url}/acme/one` })();
+    await expect.poll(() => cli.read('begun').catch(() => undefined), { timeout: 10_000 }).toBe('');
+    await serve('B', { before: 'touch twice' });
+    server.kill('SIGTERM');
+    expect(await asked).toMatchObject({ reason: 'A' });
+    await expect(cli.read('twice')).rejects.toThrow('ENOENT');
+  }, 20_000);
+
   it('is put to another server where the first one is killed, also in the middle', async () => {
     const { server } = await serve('A', { before: 'touch begun; sleep 60' });
     const put = agent({ url: `${nats.url}/acme/one` });
