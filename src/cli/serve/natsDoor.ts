@@ -158,26 +158,26 @@ export class NatsDoor {
 
   async #join(connection: NatsConnection, way: Way): Promise<void> {
     const take = (message: Msg) => this.#take(message, way);
-    this.#subscriptions.push(await this.#subscribe(connection, way.subject, take, QUEUE));
+    this.#subscriptions.push(await this.#subscribe(connection, way.subject, take));
   }
 
   /** For agents that have met a server that hangs. Until its end it says what it has. */
   async #openDirect(connection: NatsConnection): Promise<void> {
     const own = directSubject(this.#id, '*.*');
     const take = (message: Msg) => this.#take(message, this.#hooks);
-    this.#subscriptions.push(await this.#subscribe(connection, own, take));
+    this.#subscriptions.push(await this.#subscribe(connection, own, take, this.#id));
     const tell = (message: Msg) => this.#tellHeld(message);
-    await this.#subscribe(connection, directSubject(undefined, '*.*'), tell);
+    await this.#subscribe(connection, directSubject(undefined, '*.*'), tell, this.#id);
   }
 
   async #subscribe(
     connection: NatsConnection,
     subject: string,
     take: (message: Msg) => void,
-    queue?: string,
+    queue = QUEUE,
   ): Promise<Subscription> {
     const subscription = connection.subscribe(subject, {
-      ...(queue !== undefined && { queue }),
+      queue,
       callback: (error, message) => {
         if (!error) this.#takeSafely(message, take);
       },
@@ -188,8 +188,7 @@ export class NatsDoor {
       throw error;
     });
     if (subscription.isClosed()) {
-      const group = queue === undefined ? '' : ` with the queue group ${queue}`;
-      throw new Error(`its user may not subscribe to ${subject}${group}`);
+      throw new Error(`its user may not subscribe to ${subject} with the queue group ${queue}`);
     }
     return subscription;
   }
