@@ -158,26 +158,26 @@ export class NatsDoor {
 
   async #join(connection: NatsConnection, way: Way): Promise<void> {
     const take = (message: Msg) => this.#take(message, way);
-    this.#subscriptions.push(await this.#subscribe(connection, way.subject, take));
+    this.#subscriptions.push(await this.#subscribe(connection, way.subject, take, QUEUE));
   }
 
   /** For agents that have met a server that hangs. Until its end it says what it has. */
   async #openDirect(connection: NatsConnection): Promise<void> {
     const own = directSubject(this.#id, '*.*');
     const take = (message: Msg) => this.#take(message, this.#hooks);
-    this.#subscriptions.push(await this.#subscribe(connection, own, take, this.#id));
+    this.#subscriptions.push(await this.#subscribe(connection, own, take));
     const tell = (message: Msg) => this.#tellHeld(message);
-    await this.#subscribe(connection, directSubject(undefined, '*.*'), tell, this.#id);
+    await this.#subscribe(connection, directSubject(undefined, '*.*'), tell);
   }
 
   async #subscribe(
     connection: NatsConnection,
     subject: string,
     take: (message: Msg) => void,
-    queue = QUEUE,
+    queue?: string,
   ): Promise<Subscription> {
     const subscription = connection.subscribe(subject, {
-      queue,
+      ...(queue !== undefined && { queue }),
       callback: (error, message) => {
         if (!error) this.#takeSafely(message, take);
       },
@@ -188,7 +188,8 @@ export class NatsDoor {
       throw error;
     });
     if (subscription.isClosed()) {
-      throw new Error(`its user may not subscribe to ${subject} with the queue group ${queue}`);
+      const group = queue === undefined ? '' : ` with the queue group ${queue}`;
+      throw new Error(`its user may not subscribe to ${subject}${group}`);
     }
     return subscription;
   }
