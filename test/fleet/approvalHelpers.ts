@@ -4,7 +4,11 @@ import { setTimeout } from 'node:timers/promises';
 import { headers as newHeaders, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { approvalRoutes } from '../../src/cli/serve/approvals/approvalRoutes.js';
 import { answerQuestion, type PutReply } from '../../src/cli/serve/approvals/approvalQuestions.js';
+import { Tokens } from '../../src/cli/serve/access.js';
 import { KvBoard, type KvBoardOptions } from '../../src/cli/serve/approvals/kvBoard.js';
+import { KvSessions } from '../../src/cli/serve/approvals/kvSessions.js';
+import { peopleWithTokens, type People } from '../../src/cli/serve/approvals/people.js';
+import type { Roles } from '../../src/cli/serve/approvals/roles.js';
 import { connectNats } from '../../src/fleet/natsConnection.js';
 import type { PostApproval } from '../../src/fleet/fleetApprover.js';
 import type { ApprovalRequest } from '../../src/protocol/approval.js';
@@ -54,19 +58,28 @@ export interface TestServer {
   kill(): Promise<void>;
 }
 
-const TOKENS = new Map([
-  ['token-of-anna-0123456789', 'anna'],
-  ['token-of-ben-0123456789', 'ben'],
-]);
+export interface TestServerOptions extends KvBoardOptions {
+  readonly people?: People;
+  readonly roles?: Roles;
+}
+
+export function tokensOf(holders: Readonly<Record<string, string>>): Tokens {
+  const tokens = new Tokens();
+  for (const [name, token] of Object.entries(holders)) tokens.add(name, token);
+  return tokens;
+}
+
+const TOKENS = tokensOf({ anna: 'token-of-anna-0123456789', ben: 'token-of-ben-0123456789' });
 
 export async function startServer(
   nats: TestNats,
-  options: KvBoardOptions = {},
+  { people = peopleWithTokens(TOKENS), roles, ...options }: TestServerOptions = {},
 ): Promise<TestServer> {
   const nc = await connectAs(nats, 'policy');
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
-  const board = new KvBoard({ log, newInMinute: 1000, ...options });
+  const sessions = new KvSessions();
+  const board = new KvBoard({ log, newInMinute: 1000, sessions, ...options });
   await board.begin(nc);
   nc.subscribe('hooks.approve.*.*', {
     queue: 'policy',
@@ -78,7 +91,7 @@ export async function startServer(
   });
   const routes = approvalRoutes({
     board,
-    approvers: { nameOf: (token) => TOKENS.get(token) },
+    approvers: { people, sessions, roles },
     isTls: false,
     askerOf: ({ headers }) => (headers.authorization === 'Bearer one' ? 'acme/one' : undefined),
     log,
@@ -138,6 +151,7 @@ export interface Shown {
   readonly key: string;
   readonly revision: number;
   readonly digest: string;
+  readonly shown: string;
   readonly from: string;
   /** Ms until the answer is no. */
   readonly leftMs: number;
@@ -162,10 +176,10 @@ export async function shownTo(person: Person, key?: string): Promise<Shown> {
 /** Answers once the question has been shown for long enough. */
 export async function answerTo(
   { post, own }: Person,
-  { key, revision, digest }: Pick<Shown, 'key' | 'revision' | 'digest'>,
+  { key, revision, digest, shown }: Pick<Shown, 'key' | 'revision' | 'digest' | 'shown'>,
   said: object,
 ): Promise<Response> {
-  const body = { revision, digest, ...said };
+  const body = { revision, digest, shown, ...said };
   for (;;) {
     const response = await post(`/approvals/${key}`, body, own);
     if (response.status !== 425) return response;

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { isFleetName, isLoopback } from '../../fleet/address.js';
@@ -29,8 +29,9 @@ const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 /** Tokens of a fleet, each of one agent. */
 export class Tokens {
-  readonly #key = randomBytes(32);
-  readonly #names = new Map<string, string>();
+  readonly #listeners = new Set<() => void>();
+  #key = randomBytes(32);
+  #names = new Map<string, { readonly name: string; readonly proof: string }>();
 
   /** How many there are. */
   get size(): number {
@@ -44,18 +45,40 @@ export class Tokens {
   add(name: string, token: string): boolean {
     const digest = this.#digestOf(token);
     if (this.#names.has(digest)) return false;
-    this.#names.set(digest, name);
+    this.#names.set(digest, { name, proof: proofOf(token) });
     return true;
   }
 
   /** Whose token it is. What is compared are digests with a key of this process, so that its time tells nothing. */
   nameOf(token: string): string | undefined {
-    return this.#names.get(this.#digestOf(token));
+    return this.#names.get(this.#digestOf(token))?.name;
+  }
+
+  /** Whose token proves that, as {@link proofOf} says. */
+  nameOfProof(proof: string): string | undefined {
+    return [...this.#names.values()].find((each) => each.proof === proof)?.name;
+  }
+
+  /** Has those of others count in place of its own. */
+  replaceBy(others: Tokens): void {
+    this.#key = others.#key;
+    this.#names = others.#names;
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Calls a listener each time they were replaced. */
+  onReplaced(listener: () => void): void {
+    this.#listeners.add(listener);
   }
 
   #digestOf(token: string): string {
     return createHmac('sha256', this.#key).update(token).digest('base64');
   }
+}
+
+/** What servers keep of a token, to know later whether it is still one. */
+export function proofOf(token: string): string {
+  return createHash('sha256').update(`hookstack approver ${token}`).digest('hex');
 }
 
 /** What the names of a file of tokens are. */

@@ -111,7 +111,7 @@ async function listen(
   const limits = { maxBody: maxBody * 1024 * 1024, longestMs: LONGEST_MS };
   try {
     nats = await openFleet(fleet, answers, notices);
-    const approvals = routesOf(fleet, listening, nats.board, notices);
+    const approvals = routesOf(fleet, listening, nats, notices);
     const door = await openHttpDoor({
       ...listening,
       ...limits,
