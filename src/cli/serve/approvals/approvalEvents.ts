@@ -7,7 +7,7 @@ import type { OpenQuestion } from './openQuestions.js';
 import type { ApproverSession } from './kvSessions.js';
 import type { Roles } from './roles.js';
 import { shownNow, type SignIn } from './signIn.js';
-import type { StoredOver } from './storedQuestion.js';
+import { isFinal, type StoredOver } from './storedQuestion.js';
 
 const MAX_PAGES = 100;
 const HEARTBEAT_MS = 15_000;
@@ -98,7 +98,8 @@ class Page {
     if (over && !this.#may(over.from, over.about)) return;
     const { state, approval } = over ?? {};
     const by = show(approval?.by ?? '');
-    this.tell('over', { key, state, by, decision: approval?.decision });
+    const how = over && isFinal(over) && state === 'answered' ? 'taken' : state;
+    this.tell('over', { key, state: how, by, decision: approval?.decision });
   }
 
   #may(from: string, about: string): string | undefined {

@@ -164,7 +164,7 @@ class PageRoutes {
     if (path === '/session' || path === '/events') {
       if (method !== 'GET') return wrongMethod(response, 'GET');
       if (path === '/events') return this.#events.open(request, response, session);
-      return send(response, 200, pageSession(session));
+      return send(response, 200, pageSession(session, people.kind));
     }
     const refusal = this.#signIn.whyForged(request, session);
     if (refusal) return send(response, 403, { error: refusal });

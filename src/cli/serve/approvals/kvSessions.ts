@@ -46,7 +46,7 @@ export class KvSessions {
     const limits = { maxBytes: MAX_BUCKET_BYTES, maxValueSize: MAX_SESSION_BYTES };
     const kv = await openBucket(nc, BUCKET, { neededMs: LIFETIME_MS, ...limits });
     const { created } = (await kv.status()).streamInfo;
-    this.#cookieName = `hookstack_${digestOf(String(created)).slice(0, 12)}`;
+    this.#cookieName = `hookstack_${digestOf(created).slice(0, 12)}`;
     this.#bucket = kv;
   }
 

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import path from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type * as Oidc from 'openid-client';
 import { isLoopback } from '../../../fleet/address.js';
 import { readSecretFile } from '../../../fleet/secret.js';
@@ -22,7 +22,7 @@ interface OidcSettings {
   readonly scope?: string;
 }
 
-const settings = objectOf<OidcSettings>(
+const file = objectOf<OidcSettings>(
   'an object { "issuer", "clientId", "clientSecretFile", "nameClaim", "groupsClaim", "scope" }',
   {
     issuer: text,
@@ -56,8 +56,8 @@ export class OidcPeople implements People {
    * @param page where browsers find the page of questions
    * @throws Error for what is no such file, and where the package is missing
    */
-  static async read(file: string, page: string): Promise<OidcPeople> {
-    const [failure, said] = settings.validate(JSON.parse(await readText(file)));
+  static async read(path: string, page: string): Promise<OidcPeople> {
+    const [failure, said] = file.validate(JSON.parse(await readText(path)));
     if (failure) throw new Error(failure.message);
     const { issuer, clientId, clientSecretFile } = said;
     if (!issuer || !clientId || !clientSecretFile) {
@@ -65,7 +65,7 @@ export class OidcPeople implements People {
     }
     const { protocol, hostname } = new URL(issuer);
     if (protocol !== 'https:' && !isLoopback(hostname)) throw new Error('the issuer is not https');
-    const secret = await readSecretFile(path.resolve(path.dirname(file), clientSecretFile));
+    const secret = await readSecretFile(resolve(dirname(path), clientSecretFile));
     const oidc = await loadOptional<typeof Oidc>('openid-client', '--oidc needs');
     return new OidcPeople(oidc, said, secret, `${page}${CALLBACK}`);
   }

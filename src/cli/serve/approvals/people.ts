@@ -22,19 +22,21 @@ export interface TokenHolders {
 
 /** People with a token each. */
 export function peopleWithTokens(holders: TokenHolders): People {
-  const find = (name: string | undefined, proof: string): Person | undefined =>
-    name === undefined ? undefined : { id: `token ${name}`, name, groups: [], proof };
   return {
     kind: 'token',
     identify: (_, { token }) =>
       typeof token === 'string' && token !== ''
-        ? find(holders.nameOf(token), proofOf(token))
+        ? personOf(holders.nameOf(token), proofOf(token))
         : undefined,
     refresh: ({ id, proof }) => {
-      const now = find(holders.nameOfProof(proof), proof);
+      const now = personOf(holders.nameOfProof(proof), proof);
       return now?.id === id ? now : undefined;
     },
   };
+}
+
+function personOf(name: string | undefined, proof: string): Person | undefined {
+  return name === undefined ? undefined : { id: `token ${name}`, name, groups: [], proof };
 }
 
 /** Names that can stand in a list, in a log and in a record, and mean one person. */

@@ -28,8 +28,9 @@ export interface SignInOptions {
 }
 
 /** What a page has to know of its session. */
-export function pageSession(session: ApproverSession) {
-  return { name: show(session.name), csrf: sealOf(session, 'csrf'), readMs: MIN_READ_MS };
+export function pageSession(session: ApproverSession, signIn: People['kind']) {
+  const csrf = sealOf(session, 'csrf');
+  return { name: show(session.name), csrf, readMs: MIN_READ_MS, signIn };
 }
 
 /** Lets people in, and knows which requests are theirs. */
@@ -44,7 +45,6 @@ export class SignIn {
     private readonly sessions: KvSessions,
   ) {}
 
-  /** How a page is to sign somebody in. */
   get kind(): People['kind'] {
     return this.people.kind;
   }
@@ -63,7 +63,7 @@ export class SignIn {
     const session = await this.#start(response, person, from);
     if (!session) return;
     const cookie = this.#cookie(session.secret, this.sessions.lifetimeS);
-    return send(response, 200, pageSession(session), { 'Set-Cookie': cookie });
+    return send(response, 200, pageSession(session, this.kind), { 'Set-Cookie': cookie });
   }
 
   /** Sends a browser to the provider, or takes it back from there. */
