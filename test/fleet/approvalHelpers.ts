@@ -146,6 +146,36 @@ export async function signIn(origin: string, token: string) {
 
 type Person = Awaited<ReturnType<typeof signIn>>;
 
+/** The same person at the page of another server. */
+export function at(person: Person, origin: string): Person {
+  const post: Person['post'] = (path, body, headers = {}) =>
+    fetch(`${origin}${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Origin: origin, ...headers },
+      body: JSON.stringify(body),
+    });
+  return { ...person, origin, post };
+}
+
+/** How a question has ended, as the page at a server is told, one after the other. */
+export async function told(
+  { cookie }: Person,
+  origin: string,
+  key: string,
+  count: number,
+): Promise<unknown[]> {
+  const stream = await fetch(`${origin}/approvals/events`, { headers: { Cookie: cookie } });
+  let text = '';
+  for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(chunk).toString();
+    const overs = [...text.matchAll(/event: over\ndata: (.*)\n\n/gu)]
+      .map(([, data = '']) => JSON.parse(data) as { key: string; state: string })
+      .filter((over) => over.key === key);
+    if (overs.length >= count) return overs.map(({ state }) => state);
+  }
+  throw new Error('the stream has ended');
+}
+
 /** What a page is told of a question. An answer repeats it. */
 export interface Shown {
   readonly key: string;

@@ -179,11 +179,6 @@ export function routesOf(
 ): ReturnType<typeof approvalRoutes> {
   const { approvers, roles } = fleet;
   const people = fleet.people ?? (approvers && tokenPeople(approvers, access));
-  // Whose token is none any more is signed out, at all servers.
-  approvers?.onReplaced(() => {
-    const ending = sessions?.endWhere(({ proof }) => approvers.nameOfProof(proof) === undefined);
-    ending?.catch(() => undefined);
-  });
   return approvalRoutes({
     board,
     approvers: people && sessions && { people, sessions, roles },
@@ -206,6 +201,7 @@ function tokenPeople(approvers: Tokens, { tokens }: AccessOptions): People {
   return peopleWithTokens({
     nameOf: (token) => (tokens?.nameOf(token) ? undefined : approvers.nameOf(token)),
     nameOfProof: (proof) => (tokens?.nameOfProof(proof) ? undefined : approvers.nameOfProof(proof)),
+    onReplaced: (listener) => approvers.onReplaced(listener),
   });
 }
 

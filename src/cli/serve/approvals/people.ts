@@ -10,6 +10,8 @@ export interface People {
   identify(request: IncomingMessage, said: Readonly<Record<string, unknown>>): Person | undefined;
   /** Who it is now; `undefined` where what proved it does so no more. */
   refresh(person: Person, request: IncomingMessage): Person | undefined;
+  /** Calls with what says of whom nothing is proved any more, when that has changed. */
+  onRevoked?(listener: (isRevoked: (person: Person) => boolean) => void): void;
 }
 
 /** Who has which token. */
@@ -18,6 +20,8 @@ export interface TokenHolders {
   nameOf(token: string): string | undefined;
   /** The same of what servers keep of a token. */
   nameOfProof(proof: string): string | undefined;
+  /** Calls a listener each time that there are others. */
+  onReplaced(listener: () => void): void;
 }
 
 /** People with a token each. */
@@ -32,6 +36,8 @@ export function peopleWithTokens(holders: TokenHolders): People {
       const now = personOf(holders.nameOfProof(proof), proof);
       return now?.id === id ? now : undefined;
     },
+    onRevoked: (listener) =>
+      holders.onReplaced(() => listener(({ proof }) => holders.nameOfProof(proof) === undefined)),
   };
 }
 

@@ -43,7 +43,12 @@ export class SignIn {
     private readonly options: SignInOptions,
     private readonly people: People,
     private readonly sessions: KvSessions,
-  ) {}
+  ) {
+    people.onRevoked?.((isRevoked) => {
+      // This server refuses them in any case.
+      sessions.endWhere(isRevoked).catch(() => undefined);
+    });
+  }
 
   get kind(): People['kind'] {
     return this.people.kind;
