@@ -8,6 +8,7 @@ import { Tokens } from '../../src/cli/serve/access.js';
 import { KvBoard, type KvBoardOptions } from '../../src/cli/serve/approvals/kvBoard.js';
 import { KvSessions } from '../../src/cli/serve/approvals/kvSessions.js';
 import { peopleWithTokens, type People } from '../../src/cli/serve/approvals/people.js';
+import { keyOf } from '../../src/cli/serve/approvals/storedQuestion.js';
 import type { Roles } from '../../src/cli/serve/approvals/roles.js';
 import { connectNats } from '../../src/fleet/natsConnection.js';
 import type { PostApproval } from '../../src/fleet/fleetApprover.js';
@@ -120,6 +121,19 @@ async function end(server: Server, nc: NatsConnection, board: KvBoard): Promise<
   server.close();
 }
 
+/** A question of an agent that waits at a server, of which the server knows. */
+export async function putQuestion(
+  { board }: TestServer,
+  change: Partial<ApprovalRequest> = {},
+  from = 'acme/one',
+) {
+  const { expiresAt: _, ...request } = requestOf(change);
+  const key = keyOf(from, request.id);
+  const outcome = board.ask({ from, request, timeoutMs: 20_000, waitMs: 15_000 });
+  while (!board.find(key)) await setTimeout(5);
+  return { outcome, key, takeBack: () => board.takeBack(from, request.id) };
+}
+
 /** How an agent reaches servers over NATS. */
 export function postOver(nc: NatsConnection, agent: string): PostApproval {
   return async ({ body, timeoutMs }) => {
@@ -148,7 +162,7 @@ type Person = Awaited<ReturnType<typeof signIn>>;
 
 /** The same person at the page of another server. */
 export function at(person: Person, origin: string): Person {
-  const post: Person['post'] = (path, body, headers = {}) =>
+  const post: Person['post'] = (path, body, headers) =>
     fetch(`${origin}${path}`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Origin: origin, ...headers },
@@ -182,6 +196,7 @@ export interface Shown {
   readonly revision: number;
   readonly digest: string;
   readonly shown: string;
+  readonly may: string;
   readonly from: string;
   /** Ms until the answer is no. */
   readonly leftMs: number;
@@ -196,8 +211,8 @@ export async function shownTo(person: Person, key?: string): Promise<Shown> {
   for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) {
     text += Buffer.from(chunk).toString();
     for (const [, data = ''] of text.matchAll(/event: question\ndata: (.*)\n\n/gu)) {
-      const told = JSON.parse(data) as Shown;
-      if (key === undefined || told.key === key) return told;
+      const question = JSON.parse(data) as Shown;
+      if (key === undefined || question.key === key) return question;
     }
   }
   throw new Error('the stream has ended');

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { peopleWithTokens } from '../../src/cli/serve/approvals/people.js';
-import { keyOf } from '../../src/cli/serve/approvals/storedQuestion.js';
 import { remoteApprover } from '../../src/fleet/fleetApprover.js';
 import { startNats, type TestNats } from '../helpers/natsServer.js';
 import {
@@ -8,6 +7,7 @@ import {
   at,
   connectAs,
   postOver,
+  putQuestion,
   requestOf,
   shownTo,
   signIn,
@@ -87,7 +87,7 @@ describe('a session of an approver', () => {
       signIn(second!.origin, ANNA),
       signIn(second!.origin, BEN),
     ]);
-    const asked = put(second!);
+    const asked = await putQuestion(second!);
     const shown = await shownTo(anna, asked.key);
     const headers = { Cookie: anna.cookie };
     const stream = await fetch(`${second!.origin}/approvals/events`, { headers });
@@ -106,7 +106,7 @@ describe('a session of an approver', () => {
   it('answers at any server what a page of another was told, and nothing else', async () => {
     const [first, second] = await Promise.all([start(), start()]);
     const [anna, ben] = await Promise.all([signIn(first.origin, ANNA), signIn(first.origin, BEN)]);
-    const asked = put(first);
+    const asked = await putQuestion(first);
     const shown = await shownTo(anna, asked.key);
     const there = at(anna, second.origin);
     const answer = (change: object, who = there) =>
@@ -137,14 +137,6 @@ describe('a session of an approver', () => {
 
 function shownAs({ revision, digest, shown }: Awaited<ReturnType<typeof shownTo>>) {
   return { revision, digest, shown, decision: 'allow' };
-}
-
-/** A question of an agent that waits at a server. */
-function put({ board }: TestServer, change: Parameters<typeof requestOf>[0] = {}) {
-  const { expiresAt: _, ...request } = requestOf(change);
-  const from = 'acme/one';
-  const outcome = board.ask({ from, request, timeoutMs: 20_000, waitMs: 15_000 });
-  return { outcome, request, key: keyOf(from, request.id) };
 }
 
 describe('an answer', () => {

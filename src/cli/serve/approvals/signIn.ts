@@ -95,7 +95,9 @@ export class SignIn {
       const own = this.#cookie(session.secret, this.sessions.lifetimeS);
       go(PAGE, own, this.#seedCookie('', 0));
     } catch (error) {
-      const what = toOneLine(errorMessage(error));
+      const { cause } = error as Error;
+      const why = [error, cause].filter(Boolean).map(errorMessage).join(': ');
+      const what = toOneLine(why);
       this.options.log(`somebody could not sign in to ${PAGE} from ${toOneLine(from)}: ${what}`);
       const back = 'The provider has not said who you are; the log of the server says why';
       send(response, 401, { error: back }, { 'Set-Cookie': this.#seedCookie('', 0) });
