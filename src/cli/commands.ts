@@ -3,6 +3,7 @@ import { DIALECT_NAMES, HOOK_SCOPES, HookEventName } from '../protocol/types.js'
 import { STACK_NAMES } from '../protocol/stages.js';
 import { GUARD_NAMES } from './add/guardNames.js';
 import type { CommandSpec } from './shared/addCommand.js';
+import { peopleOptions } from './shared/people/peopleOptions.js';
 import { natsServerOptions, natsTlsOptions } from './shared/natsServer.js';
 import {
   countOption,
@@ -453,21 +454,7 @@ With --url, the variables HOOKSTACK_MCP_HEADER_1, _2 … hold headers ("Authoriz
         '--origin <url>',
         'where browsers find /approvals, behind a proxy: https://HOST; default where it listens; needs --tokens or --client-ca',
       ),
-      new Option('--oidc <file>', 'sign people in at an OpenID provider, in place of --approvers'),
-      new Option(
-        '--user-header <name>',
-        'who has signed in, as a proxy says, in place of --approvers',
-      ),
-      new Option('--groups-header <name>', 'their groups, with "," between them'),
-      new Option(
-        '--trusted-proxy <address...>',
-        'whose headers count: addresses or networks; default this machine',
-      ),
-      new Option('--roles <file>', 'which groups and people may see and answer what'),
-      new Option(
-        '--four-eyes [hook...]',
-        'two people have to allow what these hooks ask; default all hooks',
-      ),
+      ...peopleOptions,
       traceOption(),
     ],
     notes: `Answers POST /v1/events, POST /v1/events/<Event>, POST /v1/claude, GET /healthz and GET /metrics. The first line of stdout says

@@ -7,9 +7,9 @@ import { answerQuestion, type PutReply } from '../../src/cli/serve/approvals/app
 import { Tokens } from '../../src/cli/serve/access.js';
 import { KvBoard, type KvBoardOptions } from '../../src/cli/serve/approvals/kvBoard.js';
 import { KvSessions } from '../../src/cli/serve/approvals/kvSessions.js';
-import { peopleWithTokens, type People } from '../../src/cli/serve/approvals/people.js';
+import { peopleWithTokens, type People } from '../../src/cli/shared/people/people.js';
 import { keyOf } from '../../src/cli/serve/approvals/storedQuestion.js';
-import type { Roles } from '../../src/cli/serve/approvals/roles.js';
+import type { Roles } from '../../src/cli/shared/people/roles.js';
 import { connectNats } from '../../src/fleet/natsConnection.js';
 import type { PostApproval } from '../../src/fleet/fleetApprover.js';
 import type { ApprovalRequest } from '../../src/protocol/approval.js';

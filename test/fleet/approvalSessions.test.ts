@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { peopleWithTokens } from '../../src/cli/serve/approvals/people.js';
+import { peopleWithTokens } from '../../src/cli/shared/people/people.js';
 import { remoteApprover } from '../../src/fleet/fleetApprover.js';
 import { startNats, type TestNats } from '../helpers/natsServer.js';
 import {

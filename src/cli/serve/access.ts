@@ -1,8 +1,9 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { isFleetName, isLoopback } from '../../fleet/address.js';
 import { readSecretFile } from '../../fleet/secret.js';
+import { proofOf } from '../shared/people/people.js';
 import { toOneLine } from '../shared/terminal.js';
 
 /** Who asks, or why he may not. */
@@ -74,11 +75,6 @@ export class Tokens {
   #digestOf(token: string): string {
     return createHmac('sha256', this.#key).update(token).digest('base64');
   }
-}
-
-/** What servers keep of a token, to know later whether it is still one. */
-export function proofOf(token: string): string {
-  return createHash('sha256').update(`hookstack approver ${token}`).digest('hex');
 }
 
 /** What the names of a file of tokens are. */

@@ -5,7 +5,7 @@ import { show, viewOf } from './approvalView.js';
 import type { KvBoard } from './kvBoard.js';
 import type { OpenQuestion } from './openQuestions.js';
 import type { ApproverSession } from './kvSessions.js';
-import type { Roles } from './roles.js';
+import type { Roles } from '../../shared/people/roles.js';
 import { shownNow, type SignIn } from './signIn.js';
 import { isFinal, type StoredOver } from './storedQuestion.js';
 

@@ -13,9 +13,9 @@ import behaviour from './page/page.js?raw';
 import ownStyle from './page/page.css?raw';
 import template from './page/page.html?raw';
 import type { ApproverSession, KvSessions } from './kvSessions.js';
-import { OidcPeople } from './oidc.js';
-import type { People } from './people.js';
-import type { Roles } from './roles.js';
+import { OidcPeople } from '../../shared/people/oidc.js';
+import type { People } from '../../shared/people/people.js';
+import type { Roles } from '../../shared/people/roles.js';
 import {
   PAGE,
   pageSession,

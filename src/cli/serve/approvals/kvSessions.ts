@@ -3,18 +3,8 @@ import type { KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { parseAnswer } from '../../../protocol/readHookOutput.js';
 import { listOfText, objectOf, text } from '../../../util/checks.js';
+import type { Person } from '../../shared/people/people.js';
 import { openBucket } from './kvBucket.js';
-
-/** Somebody who has proved who it is. */
-export interface Person {
-  /** Also says how that was proved: no two people have the same. */
-  readonly id: string;
-  /** As others are told. */
-  readonly name: string;
-  readonly groups: readonly string[];
-  /** What proved it, of which nobody learns it. Once that proves nothing any more, neither does the session. */
-  readonly proof: string;
-}
 
 /** Somebody who is signed in. */
 export interface ApproverSession extends Person {

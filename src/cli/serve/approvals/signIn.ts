@@ -7,9 +7,9 @@ import { LastMinute } from '../quota.js';
 import { BodyReader } from '../readBody.js';
 import { readSaid, send, wrongMethod } from '../respond.js';
 import { show } from './approvalView.js';
-import { sealOf, type ApproverSession, type KvSessions, type Person } from './kvSessions.js';
-import { CALLBACK, type OidcPeople } from './oidc.js';
-import type { People } from './people.js';
+import { sealOf, type ApproverSession, type KvSessions } from './kvSessions.js';
+import { CALLBACK, type OidcPeople } from '../../shared/people/oidc.js';
+import type { People, Person } from '../../shared/people/people.js';
 
 /** Where the page of questions is. */
 export const PAGE = '/approvals';

@@ -62,7 +62,7 @@ async function signInByProxy() {
   hasTriedProxy = true;
   const { ok, body } = await post('/approvals/sign-in', {});
   if (ok) open(body);
-  else byId('who').textContent = body.error;
+  else byId('who').replaceChildren(...marked(body.error));
 }
 
 async function signOut() {

@@ -1,6 +1,6 @@
 import { anyObject, listOfText, objectOf, oneOf } from '../../../util/checks.js';
 import { isRecord } from '../../../util/records.js';
-import type { Person } from './kvSessions.js';
+import type { Person } from './people.js';
 
 /** What a group, or a person, may do with which questions. */
 interface Role {

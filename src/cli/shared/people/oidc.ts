@@ -6,8 +6,7 @@ import { readSecretFile } from '../../../fleet/secret.js';
 import { objectOf, text } from '../../../util/checks.js';
 import { readText } from '../../../util/guardedRead.js';
 import { loadOptional } from '../../../util/optionalPackage.js';
-import type { Person } from './kvSessions.js';
-import { isPersonName, type People } from './people.js';
+import { isPersonName, type People, type Person } from './people.js';
 
 interface OidcSettings {
   readonly issuer: string;

@@ -1,7 +1,17 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
-import { proofOf } from '../access.js';
-import type { Person } from './kvSessions.js';
+
+/** Somebody who has proved who it is. */
+export interface Person {
+  /** Also says how that was proved: no two people have the same. */
+  readonly id: string;
+  /** As others are told. */
+  readonly name: string;
+  readonly groups: readonly string[];
+  /** What proved it, of which nobody learns it. Once that proves nothing any more, neither does the session. */
+  readonly proof: string;
+}
 
 /** How people prove who they are. */
 export interface People {
@@ -39,6 +49,11 @@ export function peopleWithTokens(holders: TokenHolders): People {
     onRevoked: (listener) =>
       holders.onReplaced(() => listener(({ proof }) => holders.nameOfProof(proof) === undefined)),
   };
+}
+
+/** What servers keep of a token, to know later whether it is still one. */
+export function proofOf(token: string): string {
+  return createHash('sha256').update(`hookstack approver ${token}`).digest('hex');
 }
 
 function personOf(name: string | undefined, proof: string): Person | undefined {
