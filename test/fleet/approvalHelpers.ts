@@ -130,7 +130,7 @@ export async function putQuestion(
   const { expiresAt: _, ...request } = requestOf(change);
   const key = keyOf(from, request.id);
   const outcome = board.ask({ from, request, timeoutMs: 20_000, waitMs: 15_000 });
-  while (!board.find(key)) await setTimeout(5);
+  while (!board.list().some((each) => each.key === key)) await setTimeout(5);
   return { outcome, key, takeBack: () => board.takeBack(from, request.id) };
 }
 

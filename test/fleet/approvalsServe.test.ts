@@ -67,8 +67,8 @@ async function askAndAllow(url: string, post: PostApproval) {
   return { from, said: await asked };
 }
 
-function over(at: string, secret: string): PostApproval {
-  return postTo(parseFleetAddress(at), { secret });
+function over(url: string, secret: string): PostApproval {
+  return postTo(parseFleetAddress(url), { secret });
 }
 
 describe('hookstack serve with --approvers', () => {

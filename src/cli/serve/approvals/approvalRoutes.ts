@@ -5,8 +5,9 @@ import { errorMessage } from '../../../util/errorMessage.js';
 import { hashOf, styleOf } from '../../shared/page/pageParts.js';
 import { ApprovalEvents } from './approvalEvents.js';
 import { show, viewOf } from './approvalView.js';
+import type { OpenQuestion } from './openQuestions.js';
 import { answerQuestion } from './approvalQuestions.js';
-import type { Counted, KvBoard } from './kvBoard.js';
+import type { Counted, KvBoard, Objection } from './kvBoard.js';
 import { BodyReader } from '../readBody.js';
 import { headerOf, readJson, readSaid, send, write, wrongMethod } from '../respond.js';
 import behaviour from './page/page.js?raw';
@@ -20,6 +21,7 @@ import {
   PAGE,
   pageSession,
   SignIn,
+  OTHER_QUESTION,
   whyNotShown,
   type ShownAs,
   type SignInOptions,
@@ -186,9 +188,7 @@ class PageRoutes {
       const what = failure?.message ?? 'it lacks a key; load the page anew';
       return send(response, 422, { error: `The answer cannot be read: ${what}` });
     }
-    const told = { key, revision, digest, shown };
-    const not =
-      whyNotShown(session, told, this.board.now()) ?? this.#whyNot(session, told, decision);
+    const not = whyNotShown(session, { key, revision, digest, shown }, this.board.now());
     if (not) return send(response, not.status, { error: not.error });
     const given = {
       decision,
@@ -197,7 +197,10 @@ class PageRoutes {
       by: session.name,
     };
     try {
-      const counted = await this.board.answer(key, revision, given, session.id);
+      const counted = await this.board.answer(key, revision, given, {
+        personId: session.id,
+        objectTo: (question) => this.#whyNot(session, question, { digest, decision }),
+      });
       const { status, error } = replyTo(counted);
       const { kind: state } = counted;
       return send(response, status, error === undefined ? { decision, state } : { error });
@@ -206,19 +209,15 @@ class PageRoutes {
     }
   }
 
-  /** Of what is open: whether it is what was shown, and whether it is for this person to say. */
+  /** Whether it is what was shown, and whether it is for this person to say. */
   #whyNot(
     session: ApproverSession,
-    { key, digest }: ShownAs & { readonly key: string },
-    decision: 'allow' | 'deny',
-  ) {
-    const { roles } = this.approvers;
-    const question = this.board.find(key);
-    if (!question) return undefined;
+    question: OpenQuestion,
+    { digest, decision }: Pick<Said, 'digest' | 'decision'>,
+  ): Objection | undefined {
     const { from, request } = question;
-    if (viewOf(question).digest !== digest) {
-      return { status: 409, error: 'it is not the question that your page has shown' };
-    }
+    const { roles } = this.approvers;
+    if (viewOf(question).digest !== digest) return OTHER_QUESTION;
     if (roles && roles.of(session, from, request.toolName ?? request.event) !== 'answer') {
       return { status: 403, error: 'it is not for you to answer: see --roles' };
     }
@@ -228,6 +227,7 @@ class PageRoutes {
 }
 
 function replyTo(counted: Counted): { readonly status: number; readonly error?: string } {
+  if (counted.kind === 'refused') return counted;
   if (counted.kind !== 'answered') return REPLIES[counted.kind];
   return { status: 409, error: `already answered by ${show(counted.by)}` };
 }

@@ -68,7 +68,19 @@ export type Outcome =
 export type Counted =
   | { readonly kind: 'counts' | 'given' | 'first' | 'again' }
   | { readonly kind: 'unknown' | 'late' | 'withdrawn' }
-  | { readonly kind: 'answered'; readonly by: string };
+  | { readonly kind: 'answered'; readonly by: string }
+  | ({ readonly kind: 'refused' } & Objection);
+
+/** Why an answer does not count: a status of HTTP, and words. */
+export interface Objection {
+  readonly status: number;
+  readonly error: string;
+}
+
+export interface AnswerOptions {
+  readonly personId?: string;
+  readonly objectTo?: (question: OpenQuestion) => Objection | undefined;
+}
 
 /** Tells of a question that appears, and of one that is over. */
 export type BoardListener = (
@@ -204,19 +216,23 @@ export class KvBoard {
    * Counts once, over all servers.
    *
    * @param revision of the question that the person has seen
-   * @param personId of the person, whom no other one has
+   * @param options.personId of the person, whom no other one has
+   * @param options.objectTo says of the question as it is stored why it is not for this person to answer
    */
   async answer(
     key: string,
     revision: number,
     approval: Omit<Yes, 'personId'>,
-    personId = approval.by,
+    { personId = approval.by, objectTo }: AnswerOptions = {},
   ): Promise<Counted> {
     if (!isKey(key)) return { kind: 'unknown' };
+    let objection: Objection | undefined;
     const changed = await this.#change(key, (stored, entry) => {
       if (entry.revision !== revision || stored.state !== 'open') return undefined;
       const left = this.#clock.leftOf(entry.created, stored.expiresInMs);
       if (left <= 0) return overOf(stored, 'expired');
+      objection = objectTo?.(questionOf(key, entry, stored, left));
+      if (objection) return undefined;
       const { request, allowed, needsTwo = this.options.needsTwo?.(request) } = stored;
       if (approval.decision === 'deny' || !needsTwo) return overOf(stored, 'answered', approval);
       if (!allowed) {
@@ -227,6 +243,7 @@ export class KvBoard {
         ? undefined
         : overOf(stored, 'answered', bothOf(allowed, approval));
     });
+    if (objection) return { kind: 'refused', ...objection };
     if (!changed) return { kind: 'unknown' };
     const { stored, isOwn } = changed;
     if (stored.state === 'open' && isOwn) return { kind: 'first' };
@@ -242,11 +259,6 @@ export class KvBoard {
   /** Ms since 1970, by the clock that all servers share. */
   now(): number {
     return this.#clock.now();
-  }
-
-  /** A question that is open. */
-  find(key: string): OpenQuestion | undefined {
-    return this.#open.get(key);
   }
 
   /** What was over of late, or waits for its agent. */
@@ -378,7 +390,7 @@ export class KvBoard {
   }
 
   #take(entry: KvWatchEntry): void {
-    const { revision, created } = entry;
+    const { created } = entry;
     if (entry.isUpdate) this.#clock.see(created);
     const key = entry.key.replace(ALIVE, '');
     if (!isKey(key)) return;
@@ -391,15 +403,14 @@ export class KvBoard {
       if (known) this.#lapseIn(key, Math.min(goneMs, known.until - performance.now()));
     } else if (stored?.state === 'open') {
       this.#lapseIn(key, stored.isHandedOver ? Math.min(goneMs, leftMs) : leftMs);
-      const { from, request, allowed } = stored;
-      const until = performance.now() + leftMs;
-      const of = { key, revision, from, request, until, ...(allowed && { allowedBy: allowed.by }) };
-      this.#open.add(of);
-      this.#tell(key, of);
+      const question = questionOf(key, entry, stored, leftMs);
+      this.#open.add(question);
+      this.#tell(key, question);
     } else {
       this.#open.remove(key);
+      clearTimeout(this.#lapses.get(key));
+      this.#lapses.delete(key);
       if (stored && !isFinal(stored)) this.#lapseIn(key, goneMs);
-      else clearTimeout(this.#lapses.get(key));
       if (stored) this.#remember(key, stored);
       this.#ends.emit(key, stored);
       this.#tell(key, undefined, stored);
@@ -420,6 +431,16 @@ export class KvBoard {
 
 function isConflict(error: unknown): boolean {
   return error instanceof Error && 'code' in error && WRONG_REVISION.has(error.code);
+}
+
+function questionOf(
+  key: string,
+  { revision }: KvEntry,
+  { from, request, allowed }: StoredOpen,
+  leftMs: number,
+): OpenQuestion {
+  const until = performance.now() + leftMs;
+  return { key, revision, from, request, until, ...(allowed && { allowedBy: allowed.by }) };
 }
 
 function outcomeOf(stored: Stored | undefined): Outcome {

@@ -7,6 +7,7 @@ import { LastMinute } from '../quota.js';
 import { BodyReader } from '../readBody.js';
 import { readSaid, send, wrongMethod } from '../respond.js';
 import { show } from './approvalView.js';
+import type { Objection } from './kvBoard.js';
 import { sealOf, type ApproverSession, type KvSessions } from './kvSessions.js';
 import { CALLBACK, type OidcPeople } from '../../shared/people/oidc.js';
 import type { People, Person } from '../../shared/people/people.js';
@@ -229,6 +230,11 @@ export interface ShownAs {
   readonly shown: string;
 }
 
+export const OTHER_QUESTION: Objection = {
+  status: 409,
+  error: 'it is not the question that your page has shown',
+};
+
 type Told = Pick<ShownAs, 'revision' | 'digest'> & { readonly key: string };
 
 /** Says that a page has been told a question. */
@@ -241,10 +247,10 @@ export function whyNotShown(
   session: ApproverSession,
   told: Told & { readonly shown: string },
   now: number,
-): { readonly status: number; readonly error: string } | undefined {
+): Objection | undefined {
   const [at = '', seal = ''] = told.shown.split('.', 2);
   if (!isSameText(seal, sealShown(session, told, Number(at)))) {
-    return { status: 409, error: 'it is not the question that your page has shown' };
+    return OTHER_QUESTION;
   }
   if (now - Number(at) >= MIN_READ_MS) return undefined;
   return { status: 425, error: 'it came too soon after the question: read it, and answer again' };

@@ -36,11 +36,13 @@ async function begin() {
 /** Goes on with a session that there is; asks for a token where there is none. */
 async function resume() {
   const response = await fetch('/approvals/session').catch(() => undefined);
-  if (!response) {
+  if (response?.ok) open(await response.json());
+  else if (response?.status === 401) close((await response.json()).signIn);
+  else {
+    byId('board').hidden = false;
     say('The server cannot be reached. It is tried again.');
     setTimeout(() => void resume(), 3000);
-  } else if (response.ok) open(await response.json());
-  else close((await response.json()).signIn);
+  }
 }
 
 async function signIn(event) {
