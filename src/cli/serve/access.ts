@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { isFleetName, isLoopback } from '../../fleet/address.js';
@@ -30,7 +31,8 @@ const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 /** Tokens of a fleet, each of one agent. */
 export class Tokens {
-  readonly #listeners = new Set<() => void>();
+  /** Emits `replaced`. */
+  readonly changes = new EventEmitter();
   #key = randomBytes(32);
   #names = new Map<string, { readonly name: string; readonly proof: string }>();
 
@@ -64,12 +66,7 @@ export class Tokens {
   replaceBy(others: Tokens): void {
     this.#key = others.#key;
     this.#names = others.#names;
-    for (const listener of this.#listeners) listener();
-  }
-
-  /** Calls a listener each time they were replaced. */
-  onReplaced(listener: () => void): void {
-    this.#listeners.add(listener);
+    this.changes.emit('replaced');
   }
 
   #digestOf(token: string): string {

@@ -132,7 +132,7 @@ function tokenPeople(approvers: Tokens, { tokens }: AccessOptions): People {
   return peopleWithTokens({
     nameOf: (token) => (tokens?.nameOf(token) ? undefined : approvers.nameOf(token)),
     nameOfProof: (proof) => (tokens?.nameOfProof(proof) ? undefined : approvers.nameOfProof(proof)),
-    onReplaced: (listener) => approvers.onReplaced(listener),
+    changes: approvers.changes,
   });
 }
 

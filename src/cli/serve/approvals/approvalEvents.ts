@@ -95,14 +95,14 @@ class Page {
 
   end(key: string, over: StoredOver | undefined): void {
     this.#untold.delete(key);
-    if (over && !this.#may(over.from, over.about)) return;
+    if (over && !this.#may(over.from)) return;
     const { state, approval } = over ?? {};
     const by = show(approval?.by ?? '');
     const how = over && isFinal(over) && state === 'answered' ? 'taken' : state;
     this.tell('over', { key, state: how, by, decision: approval?.decision });
   }
 
-  #may(from: string, about: string): string | undefined {
+  #may(from: string, about?: string): string | undefined {
     return this.roles ? this.roles.of(this.session, from, about) : 'answer';
   }
 

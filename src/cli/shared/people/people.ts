@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
@@ -30,8 +31,8 @@ export interface TokenHolders {
   nameOf(token: string): string | undefined;
   /** The same of what servers keep of a token. */
   nameOfProof(proof: string): string | undefined;
-  /** Calls a listener each time that there are others. */
-  onReplaced(listener: () => void): void;
+  /** Emits `replaced` when other tokens count. */
+  readonly changes: EventEmitter;
 }
 
 /** People with a token each. */
@@ -46,8 +47,10 @@ export function peopleWithTokens(holders: TokenHolders): People {
       const now = personOf(holders.nameOfProof(proof), proof);
       return now?.id === id ? now : undefined;
     },
-    onRevoked: (listener) =>
-      holders.onReplaced(() => listener(({ proof }) => holders.nameOfProof(proof) === undefined)),
+    onRevoked: (listener) => {
+      const isRevoked = ({ proof }: Person) => holders.nameOfProof(proof) === undefined;
+      holders.changes.on('replaced', () => listener(isRevoked));
+    },
   };
 }
 

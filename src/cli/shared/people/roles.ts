@@ -50,9 +50,9 @@ export class Roles {
   /**
    * What somebody may do with a question; `undefined`: not even see it.
    *
-   * @param about the tool, else the event
+   * @param about the tool, else the event. Default: any
    */
-  of({ name, groups }: Person, from: string, about: string): Role['may'] | undefined {
+  of({ name, groups }: Person, from: string, about?: string): Role['may'] | undefined {
     const own = [this.#people.get(name), ...groups.map((group) => this.#groups.get(group))];
     const fitting = own.filter((each) => each && fits(each.from, from) && fits(each.tools, about));
     if (fitting.some((each) => each?.may === 'answer')) return 'answer';
@@ -75,8 +75,8 @@ function rolesOf(key: string, said: Readonly<Record<string, unknown>> = {}): Map
   );
 }
 
-function fits(patterns: readonly string[] | undefined, name: string): boolean {
-  if (!patterns) return true;
+function fits(patterns: readonly string[] | undefined, name: string | undefined): boolean {
+  if (!patterns || name === undefined) return true;
   return patterns.some((each) =>
     each.endsWith('*') ? name.startsWith(each.slice(0, -1)) : name === each,
   );
