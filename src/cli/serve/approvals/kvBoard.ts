@@ -246,9 +246,9 @@ export class KvBoard {
     if (objection) return { kind: 'refused', ...objection };
     if (!changed) return { kind: 'unknown' };
     const { stored, isOwn } = changed;
-    if (stored.state === 'open' && isOwn) return { kind: 'first' };
     if (stored.state === 'open') {
-      return { kind: stored.allowed?.personId === personId ? 'again' : 'unknown' };
+      const isSecond = stored.allowed?.personId === personId;
+      return { kind: isOwn ? 'first' : isSecond ? 'again' : 'unknown' };
     }
     if (stored.state === 'expired') return { kind: 'late' };
     if (stored.state === 'withdrawn') return { kind: 'withdrawn' };
@@ -337,6 +337,7 @@ export class KvBoard {
   /** A little later, so that it is over by then. */
   #lapseIn(key: string, ms: number): void {
     clearTimeout(this.#lapses.get(key));
+    if (this.#closing.signal.aborted) return;
     const lapse = () => void this.#lapse(key).catch(() => this.#lapseIn(key, RETRY_MS));
     this.#lapses.set(key, setTimeout(lapse, Math.max(0, ms) + 5).unref());
   }
