@@ -49,9 +49,9 @@ function shownOf({
     from: show(from),
     ...(allowedBy !== undefined && { allowedBy: show(allowedBy) }),
     event,
-    hooks: hooks.map(({ name, source, reason }) => ({
+    hooks: hooks.map(({ name, source, reason, policy }) => ({
       name: show(name),
-      source: show(source),
+      source: show(policy === undefined ? source : `${source}, policy ${policy}`),
       ...(reason !== undefined && { reason: show(reason) }),
     })),
     ...(toolName !== undefined && { tool: show(toolName) }),
