@@ -262,6 +262,12 @@ describe('roles', () => {
     expect(() => new Roles(text)).toThrow(why);
   });
 
+  it('count at once when they are replaced', () => {
+    const now = new Roles('{}');
+    now.replaceBy(roles);
+    expect(now.of({ id: 'x', name: 'ben', groups: [], proof: '' }, 'acme/one')).toBe('view');
+  });
+
   it('of a group count for its members alone', () => {
     const person = { id: 'x', name: 'ann', groups: ['sre', '__proto__'], proof: '' };
     expect(roles.of(person, 'acme/one', 'any')).toBe('answer');

@@ -31,9 +31,9 @@ const role = objectOf<Role>(
 
 /** Who may see and answer which questions. */
 export class Roles {
-  readonly #groups: ReadonlyMap<string, Role>;
-  readonly #people: ReadonlyMap<string, Role>;
-  readonly #runBy: ReadonlyMap<string, readonly string[]>;
+  #groups: ReadonlyMap<string, Role>;
+  #people: ReadonlyMap<string, Role>;
+  #runBy: ReadonlyMap<string, readonly string[]>;
 
   /** @throws Error for what is no such file */
   constructor(json: string) {
@@ -45,6 +45,13 @@ export class Roles {
     const wrong = runBy.find(([, names]) => !listOfText.is(names));
     if (wrong) throw new Error(`"runBy" of ${wrong[0]}: expected an array of names`);
     this.#runBy = new Map(runBy as [string, string[]][]);
+  }
+
+  /** Has those of others count in place of its own. */
+  replaceBy(others: Roles): void {
+    this.#groups = others.#groups;
+    this.#people = others.#people;
+    this.#runBy = others.#runBy;
   }
 
   /**
