@@ -125,9 +125,10 @@ async function readAnew(
   await Promise.all([policy.reload(), shadow?.reload()]);
   try {
     const { access, tls } = await readListening(options);
-    const { approvers } = await readFleet(options);
+    const { approvers, roles } = await readFleet(options);
     if (access.tokens) listening.access.tokens?.replaceBy(access.tokens);
     if (approvers) fleet.approvers?.replaceBy(approvers);
+    if (roles) fleet.roles?.replaceBy(roles);
     door?.setTls(tls);
   } catch (error) {
     printNotice('error', `tokens and certificates stay as they were: ${errorMessage(error)}`);
