@@ -62,6 +62,7 @@ export interface TestServer {
 export interface TestServerOptions extends KvBoardOptions {
   readonly people?: People;
   readonly roles?: Roles;
+  readonly port?: number;
 }
 
 export function tokensOf(holders: Readonly<Record<string, string>>): Tokens {
@@ -74,7 +75,7 @@ const TOKENS = tokensOf({ anna: 'token-of-anna-0123456789', ben: 'token-of-ben-0
 
 export async function startServer(
   nats: TestNats,
-  { people = peopleWithTokens(TOKENS), roles, ...options }: TestServerOptions = {},
+  { people = peopleWithTokens(TOKENS), roles, port = 0, ...options }: TestServerOptions = {},
 ): Promise<TestServer> {
   const nc = await connectAs(nats, 'policy');
   const lines: string[] = [];
@@ -100,7 +101,7 @@ export async function startServer(
   const server = createServer((request, response) => {
     void routes(request, response).then((isOurs) => isOurs || response.writeHead(418).end());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const kill = () => end(server, nc, board);
   const drop = () => server.closeAllConnections();

@@ -78,9 +78,10 @@ export async function startOidcProvider(client: {
         code_challenge_methods_supported: ['S256'],
       });
     }
-  }).listen(0, '127.0.0.1');
+  }).listen(0, 'localhost');
   await once(server, 'listening');
-  provider.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  // Another site than 127.0.0.1, for a browser.
+  provider.issuer = `http://localhost:${(server.address() as AddressInfo).port}`;
   return provider;
 }
 
