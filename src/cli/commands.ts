@@ -11,6 +11,7 @@ import {
   DEFAULT_PROMPT,
   DEFAULT_TOOL,
   jsonOption,
+  logOption,
   traceOption,
   workspaceOptions,
 } from './shared/options.js';
@@ -454,6 +455,7 @@ With --url, the variables HOOKSTACK_MCP_HEADER_1, _2 … hold headers ("Authoriz
         'where browsers find /approvals, behind a proxy: https://HOST; default where it listens; needs --tokens or --client-ca',
       ),
       traceOption(),
+      logOption,
     ],
     notes: `Answers POST /v1/events, POST /v1/events/<Event>, POST /v1/claude, GET /healthz and GET /metrics. The first line of stdout says
 where. On addresses that other machines can reach, it wants TLS, and tokens or client certificates. SIGTERM ends it once
@@ -524,6 +526,7 @@ HOOKSTACK_RESIDENT=0 in the environment of an agent, each event is answered by a
       ...natsServerOptions,
       new Option('--out <dir>', 'where the files are: <day>.jsonl, of days in UTC'),
       new Option('--once', 'end when nothing more is there; default: go on until ^C'),
+      logOption,
     ],
     notes:
       'It makes the stream HOOKS_RECORD where there is none. Several may run at once: for one directory, each span is written once.',

@@ -8,7 +8,14 @@ import { every, retry } from '../../fleet/retry.js';
 import { errorCode, errorMessage } from '../../util/errorMessage.js';
 import { watchInterruption } from '../shared/interruption.js';
 import { connectNatsServer, type NatsServerOptions } from '../shared/natsServer.js';
-import { plural, printLine, printNotice, toVisible } from '../shared/terminal.js';
+import {
+  logAs,
+  plural,
+  printNotice,
+  report,
+  toVisible,
+  type LogFormat,
+} from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import { DayFile } from './dayFile.js';
 import { openRecord } from './stream.js';
@@ -16,10 +23,12 @@ import { openRecord } from './stream.js';
 interface CollectOptions extends NatsServerOptions {
   readonly out?: string;
   readonly once?: boolean;
+  readonly log?: LogFormat;
 }
 
 /** @returns the exit code: 0 all that was there is written; 1 a file or the server fails */
-export async function collect({ out, once, ...server }: CollectOptions): Promise<number> {
+export async function collect({ out, once, log, ...server }: CollectOptions): Promise<number> {
+  logAs(log);
   if (server.nats === undefined) throw new UsageError('Say where the fleet is: --nats URL');
   if (out === undefined) throw new UsageError('Say where the files go: --out DIR');
   await makeDirectory(out);
@@ -93,7 +102,7 @@ async function collectFrom(
   } finally {
     await withinMs(nats.drain(), LAST_WORDS_MS).catch(() => undefined);
     await nats.close();
-    printLine(collector.report());
+    report('collected', collector.report());
   }
 }
 

@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.js';
 import { isFault } from '../../hooks/givenHooks.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { watchInterruption } from '../shared/interruption.js';
-import { plural, printLine, printNotice } from '../shared/terminal.js';
+import { logAs, plural, printNotice, report, type LogFormat } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import { withTrace } from '../shared/withTrace.js';
 import type { Settings } from '../../config/settings/settingsKeys.js';
@@ -27,6 +27,7 @@ export interface ServeOptions extends ListeningOptions, FleetOptions {
   readonly settings?: string;
   readonly cwd?: string;
   readonly trace?: string;
+  readonly log?: LogFormat;
   /** MiB. */
   readonly maxBody: number;
   readonly maxConcurrent: number;
@@ -39,7 +40,8 @@ const DRAIN_MS = 30_000;
 
 /** @returns the exit code: 0 once it was ended by a signal; 1 it could not listen */
 export async function serve(options: ServeOptions): Promise<number> {
-  const { settings, cwd } = options;
+  const { settings, cwd, log } = options;
+  logAs(log);
   if (settings === undefined) {
     throw new UsageError('Say whose hooks answer: hookstack serve --settings FILE');
   }
@@ -120,12 +122,13 @@ async function listen(
       notices,
       approvals,
     });
-    printLine(`hookstack serve: listening on ${door.url}`);
+    report('listening', `hookstack serve: listening on ${door.url}`);
     const { signal } = interruption;
     if (!signal.aborted) await once(signal, 'abort');
     printNotice(
       'note',
       `${errorMessage(signal.reason)}: no more questions are taken, and ${plural(answers.inFlight, 'question')} in flight ${answers.inFlight === 1 ? 'has' : 'have'} ${DRAIN_MS / 1000} s`,
+      'draining',
     );
     await Promise.all([nats.door?.close(), answers.drain(DRAIN_MS)]);
     await door.close();
