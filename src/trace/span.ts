@@ -75,6 +75,8 @@ export interface SpanOutcome {
 export interface Span extends SpanFacts, SpanOutcome {
   /** 16 hexadecimal digits, unique across processes. */
   readonly id: string;
+  /** 32 hexadecimal digits, the same in all that one span has led to, also on policy servers. */
+  readonly trace: string;
   /** The span within which this one began, of those that anybody listens to. */
   readonly parent: string | null;
   readonly kind: SpanKind;
@@ -107,11 +109,16 @@ export function listenToSpans(listener: (span: Span) => void): () => void {
   };
 }
 
-const current = new AsyncLocalStorage<Pick<Span, 'id'>>();
+const current = new AsyncLocalStorage<Pick<Span, 'id' | 'trace'>>();
 
 /** The span within which something happens now, where somebody listens to spans. */
 export function currentSpanId(): string | undefined {
   return current.getStore()?.id;
+}
+
+/** The trace of that span. */
+export function currentTrace(): string | undefined {
+  return current.getStore()?.trace;
 }
 
 /** Whether anybody listens to spans of a kind. Nobody is the usual case, and costs no more than this question. */
@@ -123,12 +130,22 @@ export function isTraced(kind: SpanKind): boolean {
  * Does some work as a part of a span of another process.
  *
  * @param parent the id of that span; anything but 16 hexadecimal digits counts for none
+ * @param trace that of the span. Default: a new one
  */
-export function withinRemoteSpan<R>(parent: string | undefined, work: () => R): R {
-  return parent !== undefined && SPAN_ID.test(parent) ? current.run({ id: parent }, work) : work();
+export function withinRemoteSpan<R>(
+  parent: string | undefined,
+  work: () => R,
+  trace = newTrace(),
+): R {
+  if (parent === undefined || !SPAN_ID.test(parent)) return work();
+  return current.run({ id: parent, trace }, work);
 }
 
 const SPAN_ID = /^[0-9a-f]{16}$/u;
+
+function newTrace(): string {
+  return randomBytes(16).toString('hex');
+}
 
 /** A span that has begun. */
 export class OpenSpan {
@@ -141,6 +158,7 @@ export class OpenSpan {
     const { start, end } = channels[kind];
     const span: Span = {
       id: randomBytes(8).toString('hex'),
+      trace: current.getStore()?.trace ?? newTrace(),
       parent: current.getStore()?.id ?? null,
       kind,
       ...facts,

@@ -205,7 +205,8 @@ export class PolicyAnswers {
     const start = performance.now();
     const options = { signal, session };
     const system = config.getHookSystem();
-    return withinRemoteSpan(asked.question.span, async () => {
+    const { span, trace } = asked.question;
+    const decide = async () => {
       if (received) {
         const verdict = await decideReceived(config, received, options);
         signal.throwIfAborted();
@@ -219,7 +220,8 @@ export class PolicyAnswers {
       this.#tellAnswered(read, fired ? verdictWord(fired) : 'none', start);
       const late = 'additionalContext' in events[event].answers ? system?.takeLate(session) : [];
       return answerTextOf(asked.question, fired, late?.flatMap(textsOf));
-    });
+    };
+    return withinRemoteSpan(span, decide, trace);
   }
 
   #tellAnswered({ event }: ReadQuestion, verdict: QuestionVerdict, start: number): void {

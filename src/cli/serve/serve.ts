@@ -5,6 +5,7 @@ import { errorMessage } from '../../util/errorMessage.js';
 import { watchInterruption } from '../shared/interruption.js';
 import { logAs, plural, printNotice, report, type LogFormat } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
+import { withOtlp } from '../shared/withOtlp.js';
 import { withTrace } from '../shared/withTrace.js';
 import type { Settings } from '../../config/settings/settingsKeys.js';
 import { openWorkspace, type Workspace } from '../shared/workspace.js';
@@ -27,6 +28,7 @@ export interface ServeOptions extends ListeningOptions, FleetOptions {
   readonly settings?: string;
   readonly cwd?: string;
   readonly trace?: string;
+  readonly otlp?: string;
   readonly log?: LogFormat;
   /** MiB. */
   readonly maxBody: number;
@@ -58,7 +60,9 @@ export async function serve(options: ServeOptions): Promise<number> {
     requireHooks(workspace, settings);
     await workspace.watch({ strict: true, requireUsable: (now) => requireSomeHook(now, settings) });
     const recording = { trace: options.trace, fleet: recordOf(options) };
-    return await withTrace(recording, config, () => listen(config, listening, fleet, options));
+    return await withOtlp(options.otlp, config, () =>
+      withTrace(recording, config, () => listen(config, listening, fleet, options)),
+    );
   } finally {
     await config.dispose();
   }
