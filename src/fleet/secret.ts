@@ -61,11 +61,11 @@ function objectTo(file: string, stats: Stats): string | undefined {
   return `others can read it: chmod 600 ${quoteWord(file)}`;
 }
 
-/** As Kubernetes mounts a secret for a container: of root, for a group that the process is in. */
+/** As Kubernetes mounts a secret: of root, and for a group. With a list of its own, as systemd has, the group is root, too. */
 function isOfOwnGroup({ uid, gid }: Stats): boolean {
   const { geteuid, getegid, getgroups } = process;
-  const isOwn = uid === 0 || uid === geteuid?.();
-  return isOwn && (gid === getegid?.() || getgroups?.().includes(gid) === true);
+  if (uid !== 0 && uid !== geteuid?.()) return false;
+  return gid === 0 || gid === getegid?.() || getgroups?.().includes(gid) === true;
 }
 
 /** Replaces a secret, each of its long lines, and the password of a user, wherever somebody repeats it. */

@@ -107,7 +107,7 @@ async function loadPackages() {
 
 /** Later ones need a later Node. */
 const PACKAGES =
-  '@opentelemetry/api @opentelemetry/sdk-trace-base@2 @opentelemetry/resources@2 @opentelemetry/exporter-trace-otlp-http@0.223';
+  '@opentelemetry/api@1.9 @opentelemetry/sdk-trace-base@2 @opentelemetry/resources@2 @opentelemetry/exporter-trace-otlp-http@0.223';
 
 /** Whoever records may write anything, and older versions write none. */
 function traceOf({ id, trace = '' }: SpanRecord): string {

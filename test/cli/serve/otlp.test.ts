@@ -225,7 +225,7 @@ it('is loaded by nobody who does not use it, and says what to install', async ()
   expect(await server).toMatchObject({
     exitCode: 2,
     stderr: expect.stringMatching(
-      /--otlp needs the package "@opentelemetry\/.*npm install @opentelemetry\/api /u,
+      /--otlp needs the package "@opentelemetry\/.*npm install @opentelemetry\/api@1\.9 /u,
     ) as string,
   });
 });
