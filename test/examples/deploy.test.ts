@@ -226,7 +226,6 @@ describe('the unit of systemd', () => {
     const [, command = ''] = /^ExecStart=hookstack (.*)$/mu.exec(unit()) ?? [];
     const url = await start(
       here(command.trim().split(/\s+/u), {
-        '%d/': `${deploy('secrets')}/`,
         '/etc/hookstack/policy.json': `${cli.project}/server/settings.json`,
         '/etc/hookstack/': `${deploy('secrets')}/`,
         '0.0.0.0:8787': '127.0.0.1:0',
@@ -263,7 +262,6 @@ it('the Containerfile ends without rights, and starts what docs/fleet.md starts'
   expect(last('USER')).toBe('USER 10001:10001');
   expect(JSON.parse(last('ENTRYPOINT').slice('ENTRYPOINT '.length))).toEqual([
     'tini',
-    '-g',
     '--',
     'hookstack',
   ]);

@@ -63,7 +63,7 @@ exec chroot --userspec=10001:10001 --groups=10001 "$root" \
   setpriv --no-new-privs sh -c 'cd /policy && touch /tmp/ok /var/lib/hookstack/ok && ! touch /policy/no 2>/dev/null && exec "$@"' sh "$@"
 START
 unshare --mount --pid --fork sh "$work/start.sh" "$mounted" "$work" \
-  tini -g -- hookstack serve --settings /policy/.llxprt/settings.json --log json --listen 127.0.0.1:0 \
+  tini -- hookstack serve --settings /policy/.llxprt/settings.json --log json --listen 127.0.0.1:0 \
   --cert /run/secrets/server.pem --key /run/secrets/server.key --tokens /run/secrets/tokens >"$work/out" 2>&1 &
 server=$!
 until grep -q listening "$work/out"; do
