@@ -18,7 +18,7 @@ import {
 } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import { openSpans } from '../shared/withOtlp.js';
-import type { OtlpExport } from '../../trace/otlp.js';
+import type { OtlpExport } from '../shared/otlp.js';
 import { DayFile } from './dayFile.js';
 import { openRecord } from './stream.js';
 

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.js';
-import type { OtlpExport } from '../../trace/otlp.js';
+import type { OtlpExport } from './otlp.js';
 import { printNotice } from './terminal.js';
 import { orUsageError } from './usageError.js';
 
@@ -9,7 +9,7 @@ import { orUsageError } from './usageError.js';
  * @throws UsageError that says which package to install
  */
 export async function openSpans(url: string): Promise<OtlpExport> {
-  const { openOtlp } = await import('../../trace/otlp.js');
+  const { openOtlp } = await import('./otlp.js');
   const onProblem = (text: string) => printNotice('warning', text, 'otlp');
   return orUsageError(openOtlp({ url, onProblem }), String);
 }
@@ -27,7 +27,7 @@ export async function withOtlp<T>(
 ): Promise<T> {
   if (url === undefined) return work();
   const spans = await openSpans(url);
-  const { sendSpans } = await import('../../trace/otlp.js');
+  const { sendSpans } = await import('./otlp.js');
   const end = sendSpans(spans, config.getHookEnvironment());
   try {
     return await work();

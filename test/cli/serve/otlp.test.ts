@@ -178,6 +178,8 @@ describe('--otlp', () => {
       spanId: span.id,
       parentSpanId: span.parent,
       name: 'hook central',
+      startTimeUnixNano: `${span.start}000000`,
+      endTimeUnixNano: `${span.start + 5}000000`,
       status: { code: 2, message: 'it has crashed' },
     });
     expect(attributesOf(first!)).toMatchObject({

@@ -1,11 +1,11 @@
-import type { Attributes, SpanStatus } from '@opentelemetry/api';
-import type { SpanExporter } from '@opentelemetry/sdk-trace-base';
-import { errorMessage } from '../util/errorMessage.js';
-import { loadOptional } from '../util/optionalPackage.js';
-import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
-import { orUndefined } from '../util/paths.js';
-import { toSpanRecord, type SpanRecord } from './record.js';
-import { listenToSpans } from './span.js';
+import type { Attributes, Context, HrTime, SpanStatus, Tracer } from '@opentelemetry/api';
+import type { BasicTracerProvider, SpanExporter } from '@opentelemetry/sdk-trace-base';
+import { errorMessage } from '../../util/errorMessage.js';
+import { loadOptional } from '../../util/optionalPackage.js';
+import type { HookEnvironmentPolicy } from '../../run/hookEnvironment.js';
+import { orUndefined } from '../../util/paths.js';
+import { toSpanRecord, type SpanRecord } from '../../trace/record.js';
+import { listenToSpans } from '../../trace/span.js';
 
 /** How spans are sent to a collector of OpenTelemetry. */
 export interface OtlpOptions {
@@ -35,48 +35,76 @@ const PAUSE_MS = 1000;
  *
  * @throws Error that says which package to install
  */
-export async function openOtlp({ url, onProblem }: OtlpOptions): Promise<OtlpExport> {
-  const { api, sdk, resources, otlp } = await loadPackages();
-  const { ROOT_CONTEXT, SpanKind, TraceFlags, trace } = api;
-  const sending = { url: endpointOf(url), timeoutMillis: REQUEST_MS };
-  const exporter = new Told(new otlp.OTLPTraceExporter(sending), url, onProblem);
-  const next = { trace: '', id: '' };
-  const provider = new sdk.BasicTracerProvider({
-    resource: resources
-      .resourceFromAttributes({ 'service.name': 'hookstack' })
-      .merge(resources.detectResources({ detectors: [resources.envDetector] })),
-    sampler: new sdk.AlwaysOnSampler(),
-    idGenerator: { generateTraceId: () => next.trace, generateSpanId: () => next.id },
-    spanProcessors: [
-      new sdk.BatchSpanProcessor(exporter, {
-        maxQueueSize: MAX_WAITING,
-        scheduledDelayMillis: PAUSE_MS,
-      }),
-    ],
-  });
-  const tracer = provider.getTracer('hookstack');
-  return {
-    add(span) {
-      exporter.expected += 1;
-      next.trace = traceOf(span);
-      next.id = span.id;
-      const around = { traceId: next.trace, traceFlags: TraceFlags.SAMPLED };
-      const parent =
-        span.parent === null
-          ? ROOT_CONTEXT
-          : trace.setSpanContext(ROOT_CONTEXT, { ...around, spanId: span.parent });
-      const kind = span.kind === 'model' ? SpanKind.CLIENT : SpanKind.INTERNAL;
-      const facts = { kind, startTime: span.start, attributes: attributesOf(span) };
-      const open = tracer.startSpan(nameOf(span), facts, parent);
-      const status = statusOf(span);
-      if (status) open.setStatus(status);
-      open.end(span.start + span.durationMs);
-    },
-    async close() {
-      await provider.shutdown().catch(() => undefined);
-      exporter.tellLost();
-    },
-  };
+export async function openOtlp(options: OtlpOptions): Promise<OtlpExport> {
+  return new Exporting(await loadPackages(), options);
+}
+
+class Exporting implements OtlpExport {
+  readonly #exporter: Told;
+  readonly #provider: BasicTracerProvider;
+  readonly #tracer: Tracer;
+  /** What the span that is made next has. */
+  readonly #next = { trace: '', id: '' };
+
+  constructor(
+    private readonly packages: Packages,
+    { url, onProblem }: OtlpOptions,
+  ) {
+    const { sdk, resources, otlp } = packages;
+    const sending = { url: endpointOf(url), timeoutMillis: REQUEST_MS };
+    this.#exporter = new Told(new otlp.OTLPTraceExporter(sending), url, onProblem);
+    const waiting = { maxQueueSize: MAX_WAITING, scheduledDelayMillis: PAUSE_MS };
+    this.#provider = new sdk.BasicTracerProvider({
+      resource: resources
+        .resourceFromAttributes({ 'service.name': 'hookstack' })
+        .merge(resources.detectResources({ detectors: [resources.envDetector] })),
+      sampler: new sdk.AlwaysOnSampler(),
+      idGenerator: {
+        generateTraceId: () => this.#next.trace,
+        generateSpanId: () => this.#next.id,
+      },
+      spanProcessors: [new sdk.BatchSpanProcessor(this.#exporter, waiting)],
+    });
+    this.#tracer = this.#provider.getTracer('hookstack');
+  }
+
+  add(span: SpanRecord): void {
+    const { SpanKind } = this.packages.api;
+    this.#exporter.expected += 1;
+    this.#next.trace = traceOf(span);
+    this.#next.id = span.id;
+    const facts = {
+      kind: span.kind === 'model' ? SpanKind.CLIENT : SpanKind.INTERNAL,
+      startTime: toHrTime(span.start),
+      attributes: attributesOf(span),
+    };
+    const open = this.#tracer.startSpan(nameOf(span), facts, this.#around(span));
+    const status = statusOf(span);
+    if (status) open.setStatus(status);
+    open.end(toHrTime(span.start + span.durationMs));
+  }
+
+  async close(): Promise<void> {
+    await this.#provider.shutdown().catch(() => undefined);
+    this.#exporter.tellLost();
+  }
+
+  #around({ parent }: SpanRecord): Context {
+    const { ROOT_CONTEXT, TraceFlags, trace } = this.packages.api;
+    if (parent === null) return ROOT_CONTEXT;
+    const around = {
+      traceId: this.#next.trace,
+      spanId: parent,
+      traceFlags: TraceFlags.SAMPLED,
+    };
+    return trace.setSpanContext(ROOT_CONTEXT, around);
+  }
+}
+
+/** A number would be one since the begin of this process, where it is a time before that. */
+function toHrTime(ms: number): HrTime {
+  const seconds = Math.floor(ms / 1000);
+  return [seconds, Math.round((ms - seconds * 1000) * 1e6)];
 }
 
 /**
@@ -88,10 +116,11 @@ export async function openOtlp({ url, onProblem }: OtlpOptions): Promise<OtlpExp
 export function sendSpans(to: OtlpExport, environment?: HookEnvironmentPolicy): () => void {
   return listenToSpans((span) => {
     // A listener that throws would end the process.
-    const record = orUndefined(() => toSpanRecord(span, environment));
-    if (record) to.add(record);
+    orUndefined(() => to.add(toSpanRecord(span, environment)));
   });
 }
+
+type Packages = Awaited<ReturnType<typeof loadPackages>>;
 
 async function loadPackages() {
   const load = <T>(name: string) =>
