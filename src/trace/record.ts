@@ -44,6 +44,14 @@ export interface SpanRecord {
   readonly input?: string;
   readonly output?: string;
   readonly stderr?: string;
+  readonly agent?: string;
+  readonly session?: string;
+  readonly tool?: string;
+  readonly call?: string;
+  /** The person who answered a question of hooks about it. */
+  readonly approver?: string;
+  /** The version of the policy that decided. */
+  readonly policy?: string;
   /** In the record of a fleet: the `team/agent` that it came from. */
   readonly from?: string;
 }
@@ -66,12 +74,17 @@ export function toSpanRecord(span: Span, policy: HookEnvironmentPolicy = {}): Sp
     name: clean(span.name),
     event: span.event,
     moment: span.moment,
+    agent: write(span.agent),
+    session: write(span.session),
+    tool: write(span.tool),
+    call: write(span.call),
     start: toMicroseconds(span.start),
     durationMs: toMicroseconds(span.durationMs ?? 0),
     ownMs: ownMs === undefined ? undefined : toMicroseconds(ownMs),
     verdict: span.verdict ?? 'allow',
     reason: write(span.reason),
     decidedBy: span.decidedBy?.map(clean),
+    approver: write(span.approver),
     command: write(span.command),
     exitCode,
     signal,
@@ -170,6 +183,12 @@ const FIELDS: FieldTable<ReadSpan> = {
   name: { struct: anyText, required: true },
   event: { struct: anyText },
   moment: { struct: anyText },
+  agent: { struct: anyText },
+  session: { struct: anyText },
+  tool: { struct: anyText },
+  call: { struct: anyText },
+  approver: { struct: anyText },
+  policy: { struct: anyText },
   start: { struct: time, required: true },
   durationMs: { struct: time, required: true },
   ownMs: { struct: time },

@@ -12,7 +12,7 @@ import type {
 import { events, type EventDefinition } from '../protocol/events.js';
 import { collectResponse } from '../protocol/response.js';
 import type { StackName } from '../protocol/stages.js';
-import type { HookEventName } from '../protocol/types.js';
+import type { CallSession, HookEventName } from '../protocol/types.js';
 import { ToolErrorType, type ToolResult } from '../tools/tools.js';
 import { describeOutput } from './hookSpans.js';
 import {
@@ -23,6 +23,7 @@ import {
   type SpanFacts,
   type SpanKind,
   type SpanOutcome,
+  type SpanOwner,
 } from './span.js';
 
 /** What one run of a stack is. */
@@ -52,7 +53,13 @@ function traceToolCall(run: Run<ToolCall>, call: ToolCall, next: Next | undefine
   return traced(
     'tool',
     {
-      facts: () => ({ name: call.toolName, input: call.originalInput }),
+      facts: () => ({
+        name: call.toolName,
+        input: call.originalInput,
+        tool: call.toolName,
+        call: call.callId,
+        ...ownerOf(call.session),
+      }),
       outcome: () => {
         const changes = [
           ...changeOf('input', call.originalInput, call.input),
@@ -83,7 +90,11 @@ export function traceRefusal(
   const { type, message: reason } = result.error ?? {};
   const verdict = type === ToolErrorType.NotAllowed ? 'block' : 'fail';
   const outcome = { verdict, reason, decidedBy, output: result } as const;
-  new OpenSpan('tool', { name, input }).end(() => outcome);
+  new OpenSpan('tool', { name, input, tool: name }).end(() => outcome);
+}
+
+function ownerOf({ sessionId: session, agent }: CallSession = {}): SpanOwner {
+  return { session, agent };
 }
 
 function traceEvent(
@@ -95,7 +106,12 @@ function traceEvent(
   return traced(
     'event',
     {
-      facts: () => ({ name: event, event, ...describePayload(ctx as HookContext) }),
+      facts: () => ({
+        name: event,
+        event,
+        ...describePayload(ctx as HookContext),
+        ...ownerOf(ctx.session),
+      }),
       outcome: () => {
         const { finalOutput, decidedBy, errors = [], results = [] } = ctx.aggregated ?? {};
         const said = { ...describeOutput(event, finalOutput, ctx.input), decidedBy };
@@ -105,6 +121,8 @@ function traceEvent(
           ...(ctx.verdict.kind !== 'allow' && verdictOf(ctx, [])),
           output: finalOutput,
           sizes: { hooks: results.length },
+          // Where nobody has said it, it is that of the configuration.
+          ...(ctx.input && { session: ctx.input.session_id }),
         };
       },
     },
@@ -113,10 +131,11 @@ function traceEvent(
 }
 
 /** By the names that hooks read. A payload that cannot be encoded is shown as it is: a span must not break its event. */
-function describePayload({ event, payload }: HookContext): Pick<SpanFacts, 'input' | 'moment'> {
+function describePayload({ event, payload }: HookContext): Partial<SpanFacts> {
   const { encode, momentOf } = events[event] as EventDefinition<HookEventName>;
   try {
-    return { input: encode(payload), moment: momentOf?.(payload) };
+    const { toolName: tool, callId: call } = payload as Partial<Record<string, string>>;
+    return { input: encode(payload), moment: momentOf?.(payload), tool, call };
   } catch {
     return { input: payload };
   }
@@ -131,6 +150,7 @@ async function traceModelCall(
   const span = new OpenSpan('model', {
     name: call.originalRequest.model,
     input: call.originalRequest,
+    ...ownerOf(call.session),
   });
   try {
     await span.within(() => run(call, next));
