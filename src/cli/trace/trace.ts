@@ -18,6 +18,7 @@ interface TraceOptions extends NatsServerOptions {
   readonly slowest?: number;
   readonly html?: string;
   readonly follow?: boolean;
+  readonly query?: string;
   readonly json?: boolean;
 }
 
@@ -29,6 +30,7 @@ export async function trace(
   if (options.nats !== undefined) return followNats(named, options);
   const file = named ?? hostEnvironment()['HOOKSTACK_TRACE'];
   if (!file) throw new UsageError('There is no trace: name its file, or set HOOKSTACK_TRACE');
+  if (options.query !== undefined) return query(file, options.query, options);
   if (options.follow) return follow(file, options);
   const spans = await openTrace(file);
   if (spans.length === 0 && !options.json) {
@@ -44,9 +46,24 @@ export async function trace(
   return spans.length === 0 ? 1 : 0;
 }
 
+async function query(file: string, text: string, options: TraceOptions): Promise<number> {
+  if (options.follow || options.slowest !== undefined || options.html !== undefined) {
+    throw new UsageError('--query goes without --follow, --slowest and --html: it lists');
+  }
+  const { queryRecord } = await import('./queryRecord.js');
+  return queryRecord(file, text, options.json === true);
+}
+
 async function followNats(named: string | undefined, options: TraceOptions): Promise<void> {
-  if (named !== undefined || options.slowest !== undefined || options.html !== undefined) {
-    throw new UsageError('--nats goes without a file, --slowest and --html: it tells what comes');
+  if (
+    named !== undefined ||
+    options.slowest !== undefined ||
+    options.html !== undefined ||
+    options.query !== undefined
+  ) {
+    throw new UsageError(
+      '--nats goes without a file, --query, --slowest and --html: it tells what comes',
+    );
   }
   const { followFleet } = await import('./followFleet.js');
   return followFleet(options, options.json === true);
