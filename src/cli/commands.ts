@@ -530,7 +530,7 @@ HOOKSTACK_RESIDENT=0 in the environment of an agent, each event is answered by a
   },
   {
     name: 'collect',
-    description: 'Write the record of a fleet into trace files, one for each day',
+    description: 'Write the record of a fleet into trace files, one for each day, and a database',
     options: [
       ...natsServerOptions,
       new Option('--out <dir>', 'where the files are: <day>.jsonl, of days in UTC'),

@@ -59,7 +59,7 @@ export interface SpanFacts extends Readonly<SpanOwner> {
 /** What is known of a span once it has ended. */
 export interface SpanOutcome {
   verdict?: SpanVerdict;
-  /** The person who answered a question of hooks: of the question, its event and its call. */
+  /** The person who answered a question of hooks: of the question, and of its call. */
   approver?: string;
   /** Why it was blocked or stopped, or what went wrong. */
   reason?: string;
