@@ -148,7 +148,7 @@ const SPAN_ID = /^[0-9a-f]{16}$/u;
 const OF_CALL: ReadonlySet<SpanKind> = new Set(['tool', 'event', 'hook', 'middleware', 'question']);
 
 /** The span of this process within which something happens now. */
-function currentSpan(): Span | undefined {
+export function currentSpan(): Span | undefined {
   const span = current.getStore();
   return span && 'kind' in span ? span : undefined;
 }

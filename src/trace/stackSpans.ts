@@ -12,10 +12,11 @@ import type {
 import { events, type EventDefinition } from '../protocol/events.js';
 import { collectResponse } from '../protocol/response.js';
 import type { StackName } from '../protocol/stages.js';
-import type { CallSession, HookEventName } from '../protocol/types.js';
+import type { HookEventName } from '../protocol/types.js';
 import { ToolErrorType, type ToolResult } from '../tools/tools.js';
 import { describeOutput } from './hookSpans.js';
 import {
+  currentSpan,
   isTraced,
   OpenSpan,
   traced,
@@ -31,7 +32,7 @@ export const SPAN_OF: Record<StackName, SpanKind> = { tool: 'tool', model: 'mode
 
 type Run<C> = (ctx: C, next?: Next) => Promise<void>;
 
-type Tracer<C> = (run: Run<C>, ...args: Parameters<Run<C>>) => Promise<void>;
+type Tracer<C> = (run: Run<C>, ctx: C, next: Next | undefined, owner: SpanOwner) => Promise<void>;
 
 const tracers: { readonly [S in StackName]: Tracer<StackContexts[S]> } = {
   tool: traceToolCall,
@@ -45,11 +46,20 @@ export function traceRun<S extends StackName>(
   run: Run<StackContexts[S]>,
   ctx: StackContexts[S],
   next: Next | undefined,
+  sessionId?: () => string,
 ): Promise<void> {
-  return isTraced(SPAN_OF[stack]) ? tracers[stack](run, ctx, next) : run(ctx, next);
+  if (!isTraced(SPAN_OF[stack])) return run(ctx, next);
+  const { sessionId: said, agent } = ctx.session ?? {};
+  const session = said ?? currentSpan()?.session ?? sessionId?.();
+  return tracers[stack](run, ctx, next, { session, agent });
 }
 
-function traceToolCall(run: Run<ToolCall>, call: ToolCall, next: Next | undefined): Promise<void> {
+function traceToolCall(
+  run: Run<ToolCall>,
+  call: ToolCall,
+  next: Next | undefined,
+  owner: SpanOwner,
+): Promise<void> {
   return traced(
     'tool',
     {
@@ -58,7 +68,7 @@ function traceToolCall(run: Run<ToolCall>, call: ToolCall, next: Next | undefine
         input: call.originalInput,
         tool: call.toolName,
         call: call.callId,
-        ...ownerOf(call.session),
+        ...owner,
       }),
       outcome: () => {
         const changes = [
@@ -93,14 +103,11 @@ export function traceRefusal(
   new OpenSpan('tool', { name, input, tool: name }).end(() => outcome);
 }
 
-function ownerOf({ sessionId: session, agent }: CallSession = {}): SpanOwner {
-  return { session, agent };
-}
-
 function traceEvent(
   run: Run<AnyHookContext>,
   ctx: AnyHookContext,
   next: Next | undefined,
+  owner: SpanOwner,
 ): Promise<void> {
   const { event } = ctx;
   return traced(
@@ -110,7 +117,7 @@ function traceEvent(
         name: event,
         event,
         ...describePayload(ctx as HookContext),
-        ...ownerOf(ctx.session),
+        ...owner,
       }),
       outcome: () => {
         const { finalOutput, decidedBy, errors = [], results = [] } = ctx.aggregated ?? {};
@@ -146,11 +153,12 @@ async function traceModelCall(
   run: Run<ModelCall>,
   call: ModelCall,
   next: Next | undefined,
+  owner: SpanOwner,
 ): Promise<void> {
   const span = new OpenSpan('model', {
     name: call.originalRequest.model,
     input: call.originalRequest,
-    ...ownerOf(call.session),
+    ...owner,
   });
   try {
     await span.within(() => run(call, next));

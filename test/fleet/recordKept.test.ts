@@ -226,6 +226,7 @@ const QUERIES = [
   'approver!= since=1h',
   'since=2026-01-01 until=1m',
   'duration_ms=1.5',
+  'duration_ms=2',
 ];
 
 describe.skipIf(SQLITE_NODE === undefined)('the record in SQLite', () => {
@@ -244,7 +245,7 @@ describe.skipIf(SQLITE_NODE === undefined)('the record in SQLite', () => {
       span({ from: 'policy/policy', agent: 'acme/one/sub', policy: 'abc', session: 's' }),
       span({ from: 'acme/two', agent: 'acme/one', verdict: 'fail', error: 'broken' }),
       span({ kind: 'question', verdict: 'allow', approver: 'ann', reason: '100%' }),
-      span({ kind: 'event', decidedBy: ['a', 'b'], verdict: 'block', start }),
+      span({ kind: 'event', decidedBy: ['a', 'b'], verdict: 'block', start, durationMs: 2 }),
     ]);
     const args = ['--out', out(), '--sqlite', database(), '--once'];
     const { stdout, stderr } = await collectWith(node, ...args);

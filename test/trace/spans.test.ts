@@ -4,6 +4,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Config } from '../../src/config/config.js';
+import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
 import { GeminiChat } from '../../src/core/geminiChat.js';
 import { runAgent } from '../../src/agent/agent.js';
 import { HookEventName, type HookDefinitions } from '../../src/protocol/types.js';
@@ -362,6 +363,27 @@ describe('the spans of an agent', () => {
       'tool again',
     ]);
     expect(toSpanRecord(find(approved, 'tool'))).toMatchObject({ session, approver: 'ada' });
+  });
+
+  it('of a call that names no session, and for which no hook runs, are of that of its host', async () => {
+    const spans = listen('tool');
+    const config = sandbox.createConfig({});
+    await executeToolWithHooks(config, 'add', {}, async () => ({
+      llmContent: '3',
+      returnDisplay: '3',
+    }));
+    const session = { sessionId: 'other', agent: 'two' };
+    await executeToolWithHooks(
+      config,
+      'add',
+      {},
+      async () => ({ llmContent: '3', returnDisplay: '3' }),
+      { session },
+    );
+    expect(spans).toMatchObject([
+      { session: config.getSessionId() },
+      { session: 'other', agent: 'two' },
+    ]);
   });
 
   it('have the nearest span as parent that anybody listens to', async () => {
