@@ -1,13 +1,10 @@
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { matcherOf, parseQuery } from '../../src/cli/record/query.js';
 import { rowOf } from '../../src/cli/record/row.js';
 import type { SpanRecord } from '../../src/trace/record.js';
-import { useTempDir } from '../helpers/tempDir.js';
-import { run } from './helpers.js';
+import { Cli } from './helpers.js';
 
-const directory = useTempDir();
+const cli = new Cli();
 
 const NOW = Date.parse('2026-11-27T12:00:00Z');
 
@@ -72,14 +69,14 @@ describe('a query of the record', () => {
 
 describe('hookstack trace --query', () => {
   it('lists what fits, the oldest first, and what a terminal would obey is data', async () => {
-    const file = path.join(directory.path, 'trace.jsonl');
     const spans = [
       span({ start: NOW, reason: 'later \u001b[31mred', approver: 'ann' }),
       span({ start: NOW - 1000, reason: 'earlier' }),
       span({ verdict: 'allow' }),
     ];
-    await writeFile(file, `${spans.map((each) => JSON.stringify(each)).join('\n')}\nbroken\n`);
-    const { stdout, exitCode } = await run(['trace', file, '--query', 'verdict=block']);
+    const lines = spans.map((each) => `${JSON.stringify(each)}\n`);
+    const file = await cli.write('trace.jsonl', `${lines.join('')}broken\n`);
+    const { stdout, exitCode } = await cli.run(['trace', file, '--query', 'verdict=block']);
     expect(exitCode).toBe(0);
     expect(stdout.trimEnd().split('\n')).toEqual([
       'time                      from      agent     kind  tool               verdict  approver  reason',
@@ -88,8 +85,10 @@ describe('hookstack trace --query', () => {
       '2 records',
     ]);
     expect(stdout).not.toContain('\u001b');
-    expect(await run(['trace', file, '--query', 'verdict=stop'])).toMatchObject({ exitCode: 1 });
-    expect(await run(['trace', file, '--query', 'nothing'])).toMatchObject({ exitCode: 2 });
-    expect(await run(['trace', `${file}x`, '--query', ''])).toMatchObject({ exitCode: 2 });
+    expect(await cli.run(['trace', file, '--query', 'verdict=stop'])).toMatchObject({
+      exitCode: 1,
+    });
+    expect(await cli.run(['trace', file, '--query', 'nothing'])).toMatchObject({ exitCode: 2 });
+    expect(await cli.run(['trace', `${file}x`, '--query', ''])).toMatchObject({ exitCode: 2 });
   });
 });
