@@ -1,5 +1,12 @@
 import { errorMessage } from '../util/errorMessage.js';
-import { expecting, oneOf, readFields, text as anyText, type FieldTable } from '../util/checks.js';
+import {
+  expecting,
+  flag,
+  oneOf,
+  readFields,
+  text as anyText,
+  type FieldTable,
+} from '../util/checks.js';
 import { orUndefined } from '../util/paths.js';
 import { isRecord } from '../util/records.js';
 import { maskedNames, secretMasker, type HookEnvironmentPolicy } from '../run/hookEnvironment.js';
@@ -52,6 +59,8 @@ export interface SpanRecord {
   readonly approver?: string;
   /** The version of the policy that decided. */
   readonly policy?: string;
+  /** Within a shadow: has no effect on anything. */
+  readonly isShadow?: boolean;
   /** In the record of a fleet: the `team/agent` that it came from. */
   readonly from?: string;
 }
@@ -189,6 +198,7 @@ const FIELDS: FieldTable<ReadSpan> = {
   call: { struct: anyText },
   approver: { struct: anyText },
   policy: { struct: anyText },
+  isShadow: { struct: flag },
   start: { struct: time, required: true },
   durationMs: { struct: time, required: true },
   ownMs: { struct: time },

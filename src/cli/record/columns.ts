@@ -9,6 +9,7 @@ export const COLUMNS = [
   'tool',
   'call',
   'verdict',
+  'shadow',
   'hook',
   'approver',
   'policy',

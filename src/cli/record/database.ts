@@ -20,7 +20,7 @@ const PRAGMAS = `PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA secure_delete = ON; PR
 const TABLE = `
   CREATE TABLE IF NOT EXISTS records (
     time TEXT NOT NULL, "from" TEXT NOT NULL, agent TEXT, session TEXT, kind TEXT NOT NULL, event TEXT, tool TEXT,
-    call TEXT, verdict TEXT NOT NULL, hook TEXT, approver TEXT, policy TEXT, reason TEXT, duration_ms NUMERIC NOT NULL,
+    call TEXT, verdict TEXT NOT NULL, shadow INTEGER, hook TEXT, approver TEXT, policy TEXT, reason TEXT, duration_ms NUMERIC NOT NULL,
     id TEXT NOT NULL, parent TEXT, span TEXT NOT NULL, PRIMARY KEY (id, "from")
   );
   CREATE INDEX IF NOT EXISTS records_by_time ON records (time);

@@ -20,6 +20,7 @@ export function rowOf(span: SpanRecord): RecordRow {
     tool: span.tool ?? null,
     call: span.call ?? null,
     verdict: span.verdict,
+    shadow: span.isShadow ? 1 : null,
     hook: isHooks ? name : (decidedBy?.join(', ') ?? null),
     approver: span.approver ?? null,
     policy: span.policy ?? null,
