@@ -9,6 +9,7 @@ import { isInside, realPathOf } from '../util/paths.js';
 import type { ConfigOptions } from './configOptions.js';
 import { SCALAR_FIELDS } from './settings/settingsKeys.js';
 import { isTightening, type Layer } from './settings/settingsLayer.js';
+import { MANIFEST } from './watchedFiles.js';
 
 /**
  * What files said that a host has read itself, as far as its options tell: whose hooks they are, but not whose the
@@ -181,9 +182,6 @@ function lossOf(
   if (isGone) return fileError(source, adviseOnGone('the extension', lost));
   return wrong[0] && fileError(wrong[0], adviseOn(lost));
 }
-
-/** Of an extension. */
-const MANIFEST = 'llxprt-extension.json';
 
 /** Whether a problem is one of a file of an extension, or of a folder that it is in. */
 export function isOf({ scope, file }: FileProblem, extension: Extension): boolean {

@@ -24,7 +24,9 @@ interface WatchedPlaces {
   readonly withExtensions: boolean;
 }
 
-const OF_EXTENSION = ['llxprt-extension.json', 'gemini-extension.json', 'hooks/hooks.json'];
+/** The manifest of an extension. */
+export const MANIFEST = 'llxprt-extension.json';
+const OF_EXTENSION = [MANIFEST, 'gemini-extension.json', 'hooks/hooks.json'];
 
 /**
  * The files of which the hooks of a host are made. They are looked at, not watched: that also notices a file that an
