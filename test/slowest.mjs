@@ -11,7 +11,7 @@ export const SECONDS = {
   'examples/examples.test.ts': 34,
   'faults/spawner.test.ts': 31,
   'process/persistent.test.ts': 28,
-  'faults/consentForms.test.ts': 27,
+  'faults/consentForms.test.ts': 37,
   'faults/process.test.ts': 27,
   'cli/oddFiles.test.ts': 26,
   'faults/fleetServers.test.ts': 25,
