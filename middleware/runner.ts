@@ -88,10 +88,17 @@ export type RunSettings = Required<
   >
 >;
 
+interface SharedAsync {
+  hooks: AsyncHooks | undefined;
+  /** Whose settings count, and who ends them. */
+  owner: HookRunner;
+}
+
 /** Runs hooks as processes. Nothing that a hook does makes a method reject. */
 export class HookRunner {
   readonly #options: HostRunOptions;
-  #async: AsyncHooks | undefined;
+  /** Shared with runners that this one replaces, or that replace it. */
+  #shared: SharedAsync = { hooks: undefined, owner: this };
 
   /**
    * @param options what differs from the defaults: all of the environment, 16 processes at a time, 16 async ones, nothing
@@ -234,10 +241,21 @@ export class HookRunner {
     if (mode === 'wait') {
       return (await runSideBySide(meant, event, prepared, options)).map(module.asLate);
     }
-    this.#async ??= new module.AsyncHooks(this.#options, options.onAsyncEnd);
     const own = { ...session, sessionId: prepared.input.session_id };
-    for (const hook of meant) this.#async.start(hook, event, prepared, options, own);
+    const hooks = (this.#shared.hooks ??= new module.AsyncHooks(this.#shared.owner.#options));
+    for (const hook of meant) hooks.start(hook, event, prepared, options, own);
     return undefined;
+  }
+
+  /** Goes on with the async hooks of a runner that is to end, and with those that it still starts. */
+  continueAsyncOf(replaced: HookRunner): void {
+    this.#shared = replaced.#shared;
+    this.#shared.owner = this;
+    this.#shared.hooks?.follow(this.#options);
+  }
+
+  get #async(): AsyncHooks | undefined {
+    return this.#shared.hooks;
   }
 
   /** Waits until no async hook runs, or waits for its turn. */
@@ -280,7 +298,7 @@ export class HookRunner {
 
   /** Ends all async hooks, for good. */
   async endAsync(): Promise<void> {
-    await this.#async?.dispose();
+    if (this.#shared.owner === this) await this.#async?.dispose();
   }
 
   /** What the next hook of a chain reads after `output`. The same input where the event does not chain. */

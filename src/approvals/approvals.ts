@@ -129,11 +129,13 @@ export class Approvals {
 function descriptionOf({ event, hooks, toolName, input }: ApprovalRequest): Description<Answer> {
   const name = hooks.map((hook) => hook.name).join(', ');
   const asked = toolName === undefined ? input : { tool_name: toolName, tool_input: input };
+  const policy = hooks.find((hook) => hook.policy)?.policy;
   return {
     facts: () => ({ name, event, input: asked }),
     outcome: ({ decision, reason, source, by, remember }) => ({
       verdict: decision === 'deny' ? 'block' : 'allow',
       ...(reason !== undefined && { reason }),
+      ...(policy !== undefined && { policy }),
       output: { source, by, remember },
     }),
   };

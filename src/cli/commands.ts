@@ -384,11 +384,15 @@ leave a guard out; 2 wrong usage or settings`,
       countOption('--slowest <n>', 'list what took longest by itself, instead of the tree'),
       new Option('--html <out>', 'write one page to look through, instead of the tree'),
       new Option('--follow', 'go on with what is added to it, a line for each span, until ^C'),
+      new Option(
+        '--diff',
+        'tell which questions the shadow of a policy server ("serve --shadow") would have answered otherwise',
+      ),
       ...natsServerOptions,
       jsonOption,
     ],
     exitCodes:
-      '0 told; 1 the file holds no spans; 2 wrong usage, or a file that cannot be read or written',
+      '0 told; 1 the file holds no spans, or with --diff none of a shadow; 2 wrong usage, or a file that cannot be read or written',
     example: `hookstack run "Write a haiku to haiku.txt" --trace trace.jsonl
   hookstack trace trace.jsonl --html trace.html
   hookstack trace --nats nats://127.0.0.1:4222 --token-file policy.token`,
@@ -427,6 +431,13 @@ With --url, the variables HOOKSTACK_MCP_HEADER_1, _2 … hold headers ("Authoriz
     description: 'Answer events of agents on other machines with the hooks of a settings file',
     options: [
       new Option('--settings <file>', 'whose hooks answer; required'),
+      new Option('--watch', 'have a change of the file count within a second').default(true),
+      new Option('--no-watch', 'have it count with SIGHUP only'),
+      new Option(
+        '--shadow <file>',
+        'put each question to these settings as well; what they say is recorded, and has no effect',
+      ),
+      new Option('--check <file>', 'say whether a server would start with this file, and end'),
       cwdOption,
       new Option('--listen <host:port>', 'where to listen; port 0 is a free one').default(
         '127.0.0.1:8787',
@@ -456,9 +467,10 @@ With --url, the variables HOOKSTACK_MCP_HEADER_1, _2 … hold headers ("Authoriz
       traceOption(),
     ],
     notes: `Answers POST /v1/events, POST /v1/events/<Event>, POST /v1/claude, GET /healthz and GET /metrics. The first line of stdout says
-where. On addresses that other machines can reach, it wants TLS, and tokens or client certificates. SIGTERM ends it once
-what was asked is answered; a second one ends it at once.`,
-    exitCodes: '0 ended by a signal; 1 it cannot listen there; 2 wrong usage or settings',
+where. On addresses that other machines can reach, it wants TLS, and tokens or client certificates. SIGHUP has it read its
+files anew. SIGTERM ends it once what was asked is answered; a second one ends it at once.`,
+    exitCodes:
+      '0 ended by a signal, or checked; 1 it cannot listen there, or the file to check is no policy; 2 wrong usage or settings',
     example: 'hookstack serve --settings policy.json --listen 127.0.0.1:8787',
     load: async () => (await import('./serve/serve.js')).serve,
   },

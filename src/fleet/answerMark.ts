@@ -17,6 +17,8 @@ import { answerWithoutSecret, withoutSecret } from './secret.js';
 
 /** What hooks of a policy server did, beside the mark of its answer. */
 export interface FleetNote {
+  /** The version of the policy that has answered. */
+  readonly policy?: string;
   /** Whether every hook of the server was healthy. */
   readonly success: boolean;
   /** Names of the hooks that decided so. */
@@ -39,6 +41,8 @@ export interface ReadAnswer {
   /** The same without the mark: what a hook would have printed. */
   readonly said: string;
   readonly foreign?: ForeignEffects;
+  /** The version of the policy that the server says has answered. */
+  readonly policy?: string;
   /** That hooks of the server have failed, in words that complete "The hook …". */
   readonly fault?: string;
 }
@@ -60,8 +64,8 @@ export function markAnswer(said: object, { id }: Pick<Question, 'id'>, note?: Fl
 export function withMarkOf(answer: Readonly<Record<string, unknown>>, part: object): object {
   const mark = answer[NOTE_KEY];
   if (!isRecord(mark)) return part;
-  const { version, question, success } = mark;
-  return { ...part, [NOTE_KEY]: { version, question, success } };
+  const { version, question, success, policy } = mark;
+  return { ...part, [NOTE_KEY]: { version, question, policy, success } };
 }
 
 /**
@@ -90,20 +94,24 @@ const ADVICE = `have the server write "${NOTE_KEY}": { "version": ${PROTOCOL_VER
 function readMark(
   mark: unknown,
   { question: { id }, secret }: Pick<Asking, 'question' | 'secret'>,
-): Pick<ReadAnswer, 'foreign' | 'fault'> {
+): Pick<ReadAnswer, 'foreign' | 'fault' | 'policy'> {
   if (!isRecord(mark) || typeof mark['version'] !== 'number') {
     throw new Error(`was answered with what is not marked as an answer: ${ADVICE}`);
   }
-  const { version, question, success = true, hooks, foreign } = mark;
+  const { version, question, policy, success = true, hooks, foreign } = mark;
   if (version !== PROTOCOL_VERSION) throw new Error(mismatchOf(version));
   if (question !== id) throw new Error(`was given the answer to another question: ${ADVICE}`);
   const isReadable = foreignEffects.is(foreign);
   if (!isReadable && foreign !== undefined) return { fault: UNREADABLE };
   return {
     ...(isReadable && { foreign: cleaned(foreign) }),
+    ...(typeof policy === 'string' && { policy: sanitizeText(policy).slice(0, MAX_POLICY) }),
     ...(success !== true && { fault: withoutSecret(faultOf(hooks), secret) }),
   };
 }
+
+/** In characters. */
+const MAX_POLICY = 64;
 
 const UNREADABLE =
   'was answered with effects that cannot be read here: use the same version of hookstack on both sides';

@@ -107,7 +107,7 @@ function askingOf(
 
 /** A server that refuses, or is broken, has not answered. */
 function toAnswered(
-  { status, text: answered, said, foreign, fault }: ReadAnswer,
+  { status, text: answered, said, foreign, policy, fault }: ReadAnswer,
   { event }: HookRun,
   durationMs: number,
 ): Answered {
@@ -126,7 +126,8 @@ function toAnswered(
     durationMs,
     ...(failed !== undefined && { error: new Error(failed) }),
   };
-  return { outcome, said: { ...outcome, stdout: said, ...(foreign && { foreign }) } };
+  const more = { ...(foreign && { foreign }), ...(policy !== undefined && { policy }) };
+  return { outcome, said: { ...outcome, stdout: said, ...more } };
 }
 
 /** Whether an answer prevents all that a failure would. */

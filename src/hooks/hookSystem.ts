@@ -205,6 +205,11 @@ export class HookSystem {
     return this.#hooks.endSession(this.#sessionOf(session));
   }
 
+  /** Takes over the async hooks of a system that this one replaces, and what they say late: it ends none of them. */
+  continueAsyncOf(replaced: HookSystem | undefined): void {
+    if (replaced) this.#hooks.continueAsyncOf(replaced.#hooks);
+  }
+
   #sessionOf(session?: CallSession): AsyncSession {
     return { ...session, sessionId: session?.sessionId ?? sessionIdOf(this.host) };
   }

@@ -10,6 +10,8 @@ export interface AskingHook {
   readonly source: string;
   /** In its own words, cleaned of control characters. */
   readonly reason?: string;
+  /** Of a remote hook: the version of the policy under which it asks. */
+  readonly policy?: string;
 }
 
 /** A question to a person. All texts but those of the host come from hooks and the model: show them as data. */

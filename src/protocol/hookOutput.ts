@@ -116,6 +116,8 @@ export interface HookExecutionResult {
   readonly process?: ProcessAge;
   /** Of a rule: the pattern of its condition that matched, and what of the call. */
   readonly matched?: string;
+  /** Of a remote hook: the version of the policy that has answered, as its server says. */
+  readonly policy?: string;
 }
 
 /** How old the process of a persistent hook was at an event. */

@@ -16,6 +16,8 @@ export interface RawAnswer extends Pick<
 > {
   /** What the format of `stdout` has no words for. */
   readonly foreign?: ForeignEffects;
+  /** Of a remote hook: the version of the policy that has answered. */
+  readonly policy?: string;
   /** What the hook's author calls the fields of `stdout` that have another name there: path → path. */
   readonly theirNames?: Readonly<Record<string, string>>;
 }

@@ -38,7 +38,7 @@ export function traceHook(
 }
 
 function describeResult(result: HookExecutionResult, { input, stdin }: Reading): SpanOutcome {
-  const { output, stderr, exitCode, signal, error, eventName, process: age } = result;
+  const { output, stderr, exitCode, signal, error, eventName, policy, process: age } = result;
   // A rule prints nothing: in its place stands what it is about.
   const stdout = result.stdout ?? result.matched;
   const counts = result.success || isBlocking(output?.decision);
@@ -57,6 +57,7 @@ function describeResult(result: HookExecutionResult, { input, stdin }: Reading):
       stderr: Buffer.byteLength(stderr ?? ''),
     },
     ...(age && { process: age }),
+    ...(policy !== undefined && { policy }),
   };
 }
 

@@ -1,5 +1,12 @@
 import { errorMessage } from '../util/errorMessage.js';
-import { expecting, oneOf, readFields, text as anyText, type FieldTable } from '../util/checks.js';
+import {
+  expecting,
+  flag,
+  oneOf,
+  readFields,
+  text as anyText,
+  type FieldTable,
+} from '../util/checks.js';
 import { orUndefined } from '../util/paths.js';
 import { isRecord } from '../util/records.js';
 import { maskedNames, secretMasker, type HookEnvironmentPolicy } from '../run/hookEnvironment.js';
@@ -44,6 +51,13 @@ export interface SpanRecord {
   readonly input?: string;
   readonly output?: string;
   readonly stderr?: string;
+  /** The version of the policy that has answered, of what a policy server does and of the remote hook that asks it. */
+  readonly policy?: string;
+  /** Within a shadow: has no effect on anything. */
+  readonly isShadow?: boolean;
+  /** Of a shadow: the verdict that counted in its place, and the version of its policy. */
+  readonly counted?: string;
+  readonly countedPolicy?: string;
   /** In the record of a fleet: the `team/agent` that it came from. */
   readonly from?: string;
 }
@@ -82,6 +96,10 @@ export function toSpanRecord(span: Span, policy: HookEnvironmentPolicy = {}): Sp
     input: write(span.input),
     output: write(span.output),
     stderr: write(span.stderr),
+    policy: span.policy,
+    isShadow: span.isShadow,
+    counted: span.counted?.verdict,
+    countedPolicy: span.counted?.policy,
   };
 }
 
@@ -185,6 +203,10 @@ const FIELDS: FieldTable<ReadSpan> = {
   input: { struct: anyText },
   output: { struct: anyText },
   stderr: { struct: anyText },
+  policy: { struct: anyText },
+  isShadow: { struct: flag },
+  counted: { struct: anyText },
+  countedPolicy: { struct: anyText },
   from: { struct: anyText },
 };
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { tracingChannel, type TracingChannel } from 'node:diagnostics_channel';
 import type { HookEventName, Moment, ProcessAge } from '../protocol/types.js';
 
-/** What can be a span, from the outside in. */
+/** What can be a span, from the outside in; `shadow` is a question that is put to a policy which does not count. */
 export const SPAN_KINDS = [
   'session',
   'turn',
@@ -13,6 +13,7 @@ export const SPAN_KINDS = [
   'hook',
   'middleware',
   'question',
+  'shadow',
 ] as const;
 
 export type SpanKind = (typeof SPAN_KINDS)[number];
@@ -64,6 +65,10 @@ export interface SpanOutcome {
   sizes?: Readonly<Record<string, number>>;
   /** Ms without what `next()` took. Of middleware only. */
   ownMs?: number;
+  /** The version of the policy that has answered: of what a policy server does, and of the remote hook that asks it. */
+  policy?: string;
+  /** Of a shadow: what counted in its place. */
+  counted?: { readonly verdict: string; readonly policy: string };
   /** What was thrown, or why a hook could not be run to its end. */
   error?: unknown;
 }
@@ -78,6 +83,8 @@ export interface Span extends SpanFacts, SpanOutcome {
   /** The span within which this one began, of those that anybody listens to. */
   readonly parent: string | null;
   readonly kind: SpanKind;
+  /** Within a shadow: has no effect on anything, whatever its verdict. */
+  readonly isShadow?: boolean;
   /** Ms since 1970, with a fraction. */
   readonly start: number;
   /** Ms. Missing until the span has ended. */
@@ -107,7 +114,7 @@ export function listenToSpans(listener: (span: Span) => void): () => void {
   };
 }
 
-const current = new AsyncLocalStorage<Pick<Span, 'id'>>();
+const current = new AsyncLocalStorage<Partial<Pick<Span, 'id' | 'policy' | 'isShadow'>>>();
 
 /** The span within which something happens now, where somebody listens to spans. */
 export function currentSpanId(): string | undefined {
@@ -123,9 +130,16 @@ export function isTraced(kind: SpanKind): boolean {
  * Does some work as a part of a span of another process.
  *
  * @param parent the id of that span; anything but 16 hexadecimal digits counts for none
+ * @param of what all spans within say
  */
-export function withinRemoteSpan<R>(parent: string | undefined, work: () => R): R {
-  return parent !== undefined && SPAN_ID.test(parent) ? current.run({ id: parent }, work) : work();
+export function withinRemoteSpan<R>(
+  parent: string | undefined,
+  of: Pick<Span, 'policy' | 'isShadow'>,
+  work: () => R,
+): R {
+  const isKnown = parent !== undefined && SPAN_ID.test(parent);
+  if (!isKnown && !isTraced('event')) return work();
+  return current.run({ ...of, ...(isKnown && { id: parent }) }, work);
 }
 
 const SPAN_ID = /^[0-9a-f]{16}$/u;
@@ -139,11 +153,14 @@ export class OpenSpan {
 
   constructor(kind: SpanKind, facts: SpanFacts) {
     const { start, end } = channels[kind];
+    const { id: parent = null, policy, isShadow } = current.getStore() ?? {};
     const span: Span = {
       id: randomBytes(8).toString('hex'),
-      parent: current.getStore()?.id ?? null,
+      parent,
       kind,
       ...facts,
+      ...(policy !== undefined && { policy }),
+      ...(isShadow && { isShadow }),
       start: performance.timeOrigin + this.#startedAt,
     };
     this.#span = span;

@@ -70,6 +70,27 @@ function over(at: string, secret: string): PostApproval {
 }
 
 describe('hookstack serve with --approvers', () => {
+  it('ends the session of a person, and its open page, once the token is revoked', async () => {
+    const { server, url } = await serve(fleetFiles(), '--nats', nats.url);
+    const anna = await signIn(url, ANNA);
+    const opened = await fetch(`${url}/approvals/events`, { headers: anna.own });
+    expect(opened.status).toBe(200);
+    const ended = opened.text();
+    const file = path.join(cli.project, 'approvers');
+    const ben = `ben ${ANNA.replace('anna', 'ben')}`;
+    await writeFile(file, `anna ${ANNA}\n${ben}\n`);
+    server.kill('SIGHUP');
+    await expect
+      .poll(async () => (await signIn(url, ANNA.replace('anna', 'ben'))).response.status)
+      .toBe(200);
+    const session = () => fetch(`${url}/approvals/session`, { headers: anna.own });
+    expect((await session()).status).toBe(200);
+    await writeFile(file, `${ben}\n`);
+    server.kill('SIGHUP');
+    expect(await ended).toContain('event: ');
+    expect((await session()).status).toBe(401);
+  });
+
   it('puts questions that come over NATS and over HTTP to people', async () => {
     const { server, url } = await serve(fleetFiles(), '--nats', nats.url);
     const said = { decision: 'allow', by: 'anna' };

@@ -12,11 +12,20 @@ const FULL = {
   many: 100_000,
   stayed: 100_000,
   late: 100_000,
+  policies: 1_000,
 };
-const SHORT = { events: 80, agents: 8, calls: 20, many: 1_000, stayed: 1_000, late: 2_000 };
+const SHORT = {
+  events: 80,
+  agents: 8,
+  calls: 20,
+  many: 1_000,
+  stayed: 1_000,
+  late: 2_000,
+  policies: 50,
+};
 
 const { values } = parseArgs({ options: { short: { type: 'boolean', default: false } } });
-const { events, agents, calls, many, stayed, late } = values.short ? SHORT : FULL;
+const { events, agents, calls, many, stayed, late, policies } = values.short ? SHORT : FULL;
 
 const parts = {
   [`${events} events`]: () => collectFigures('eventsHost.mjs', events),
@@ -26,6 +35,7 @@ const parts = {
     collectFigures('manyEventsHost.mjs', many),
   [`${stayed} events of agents`]: () => collectFigures('residentHost.mjs', stayed),
   [`${late} async hooks`]: () => collectFigures('asyncHost.mjs', late),
+  [`${policies} policies of a server`]: () => collectFigures('policyHost.mjs', policies),
   'Ends of the host': endHosts,
 };
 

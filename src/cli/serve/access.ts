@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { isFleetName, isLoopback } from '../../fleet/address.js';
@@ -29,8 +30,10 @@ const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 /** Tokens of a fleet, each of one agent. */
 export class Tokens {
-  readonly #key = randomBytes(32);
-  readonly #names = new Map<string, string>();
+  /** Emits `replaced`. */
+  readonly changes = new EventEmitter();
+  #key = randomBytes(32);
+  #names = new Map<string, string>();
 
   /** How many there are. */
   get size(): number {
@@ -51,6 +54,13 @@ export class Tokens {
   /** Whose token it is. What is compared are digests with a key of this process, so that its time tells nothing. */
   nameOf(token: string): string | undefined {
     return this.#names.get(this.#digestOf(token));
+  }
+
+  /** Has those of others count in place of its own. */
+  replaceBy(others: Tokens): void {
+    this.#key = others.#key;
+    this.#names = others.#names;
+    this.changes.emit('replaced');
   }
 
   #digestOf(token: string): string {

@@ -18,17 +18,19 @@ export type QuestionVerdict = 'none' | 'allow' | 'ask' | 'block' | 'stop' | 'fai
 /**
  * What hooks decided, as JSON that a hook would print, with a note about the hooks beside it.
  *
+ * @param policy its version
  * @param fired `undefined` where no hook is there for the question
  * @param late what async hooks have said since, as context
  */
 export function answerTextOf(
   question: Question,
+  policy: string,
   fired: ProcessedHookResult | undefined,
   late: readonly string[] = [],
 ): string {
   const finalOutput = fired?.aggregated.finalOutput;
   const said = finalOutput ? printed(finalOutput) : {};
-  const note = fired ? noteOf(fired) : { success: true, hooks: [] };
+  const note = { policy, ...(fired ? noteOf(fired) : { success: true, hooks: [] }) };
   return markAnswer(late.length > 0 ? withContext(said, late) : said, question, note);
 }
 
@@ -40,8 +42,15 @@ function withContext(said: HookOutput, late: readonly string[]): HookOutput {
 }
 
 /** An answer in the format of another agent, which knows no marks: it has one where the asker reads them. */
-export function foreignAnswerText(question: Question, said: object, success = true): string {
-  return question.readsMarks ? markAnswer(said, question, { success }) : JSON.stringify(said);
+export function foreignAnswerText(
+  question: Question,
+  policy: string,
+  said: object,
+  success = true,
+): string {
+  return question.readsMarks
+    ? markAnswer(said, question, { policy, success })
+    : JSON.stringify(said);
 }
 
 /** A block counts wherever it stands in an output, so that nobody has to look for it. */

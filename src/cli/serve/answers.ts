@@ -1,21 +1,16 @@
 import { createHash } from 'node:crypto';
-import type { Config } from '../../config/config.js';
-import { decideReceived } from '../../core/decideReceived.js';
 import { countsForLate, endIfOver, isReadBeside } from '../../core/lateVerdict.js';
 import { reply as replyTo } from '../../dialects/reverse.js';
 import { planOfGuards } from '../../hooks/envelopes.js';
-import { fireHook, skipIdle } from '../../hooks/fireHook.js';
+import { skipIdle } from '../../hooks/fireHook.js';
 import { events } from '../../protocol/events.js';
 import { textsOf } from '../../protocol/llmContent.js';
 import { HookEventName } from '../../protocol/types.js';
 import { withinRemoteSpan } from '../../trace/span.js';
 import { errorMessage } from '../../util/errorMessage.js';
-import {
-  answerTextOf,
-  foreignAnswerText,
-  verdictWord,
-  type QuestionVerdict,
-} from './answerText.js';
+import type { Policy } from '../policy/policy.js';
+import { answerTextOf, foreignAnswerText, type QuestionVerdict } from './answerText.js';
+import { decide } from '../policy/decide.js';
 import { KeptAnswers, type Reply } from './keptAnswers.js';
 import { Quota } from './quota.js';
 import { readAsked, UnreadableQuestion, type Asked, type ReadQuestion } from './readAsked.js';
@@ -27,7 +22,11 @@ export type { Asked } from './readAsked.js';
 export interface Answered {
   readonly event: HookEventName;
   readonly verdict: QuestionVerdict;
+  /** The version of the policy. */
+  readonly policy: string;
   readonly durationMs: number;
+  readonly asked: Asked;
+  readonly read: ReadQuestion;
 }
 
 const STATUS = { full: 503, draining: 503, late: 504, fault: 500 } as const;
@@ -36,7 +35,8 @@ const STATUS = { full: 503, draining: 503, late: 504, fault: 500 } as const;
 export type Refusal = keyof typeof STATUS | 'unreadable';
 
 export interface PolicyOptions {
-  readonly config: Config;
+  /** Whose hooks answer. A question has one policy from beginning to end, also where another counts meanwhile. */
+  readonly policy: { readonly now: Policy };
   /** How many questions hooks work on at a time. More are refused, none waits. */
   readonly maxConcurrent: number;
   /** No question may take longer, in ms, whatever it says. */
@@ -59,7 +59,7 @@ class Ended extends Error {
   }
 }
 
-/** Answers questions of a fleet with the hooks of one `Config`, whichever way they came. */
+/** Answers questions of a fleet with the hooks of a policy, whichever way they came. */
 export class PolicyAnswers {
   readonly #kept = new KeptAnswers();
   /** What hooks work on, also where nobody waits for it any more. */
@@ -86,20 +86,21 @@ export class PolicyAnswers {
   async answer(asked: Asked): Promise<Reply> {
     const start = performance.now();
     let read: ReadQuestion | undefined;
+    const policy = this.options.policy.now;
     try {
       if (this.#isDraining) return this.#refuse(asked, 'draining', 'The server is about to end');
       read = readAsked(asked);
-      if (!read) return { status: 200, body: foreignAnswerText(asked.question, {}) };
+      const { question } = asked;
+      const { config, version } = policy;
+      if (!read) return { status: 200, body: foreignAnswerText(question, version, {}) };
       const { event, payload, session } = read;
-      const { config } = this.options;
       const late = config.getHookSystem()?.lookForLate(session);
       if (countsForLate(event, late) || !skipIdle(config, event, payload, session))
-        return await this.#answerOnce(asked, read);
-      this.#tellAnswered(read, 'none', start);
-      const { question } = asked;
+        return await this.#answerOnce(asked, read, policy);
+      this.#tellAnswered({ verdict: 'none', policy: version, asked, read }, start);
       const body = read.received
-        ? foreignAnswerText(question, {})
-        : answerTextOf(question, undefined);
+        ? foreignAnswerText(question, version, {})
+        : answerTextOf(question, version, undefined);
       return { status: 200, body };
     } catch (error) {
       if (!(error instanceof UnreadableQuestion)) {
@@ -130,7 +131,8 @@ export class PolicyAnswers {
     const retry = status === 503 && { retryAfterS: 1 };
     if (format === 'claude' && this.#isGuarded(event)) {
       const reason = `Blocked, as the policy server could not ask its hooks: ${why}`;
-      const body = foreignAnswerText(question, { decision: 'block', reason });
+      const { version } = this.options.policy.now;
+      const body = foreignAnswerText(question, version, { decision: 'block', reason });
       return { status: 200, body, ...retry };
     }
     return { status, body: JSON.stringify({ error: why }), ...retry };
@@ -154,10 +156,10 @@ export class PolicyAnswers {
 
   #isGuarded(event: HookEventName | undefined): boolean {
     const among = event ? [event] : Object.values(HookEventName);
-    return among.some((each) => planOfGuards(this.options.config, each) !== undefined);
+    return among.some((each) => planOfGuards(this.options.policy.now.config, each) !== undefined);
   }
 
-  #answerOnce(asked: Asked, read: ReadQuestion): Promise<Reply> {
+  #answerOnce(asked: Asked, read: ReadQuestion, policy: Policy): Promise<Reply> {
     const key = keyOf(asked);
     const known = this.#kept.get(key);
     if (known) return known;
@@ -166,7 +168,7 @@ export class PolicyAnswers {
       return Promise.resolve(this.#refuse(asked, 'full', this.#whyFull(asker), read.event));
     }
     const timeoutMs = Math.min(asked.question.timeoutMs, this.options.longestMs);
-    return this.#kept.once(key, timeoutMs, () => this.#ask(asked, read, timeoutMs));
+    return this.#kept.once(key, timeoutMs, () => this.#ask(asked, read, policy, timeoutMs));
   }
 
   #whyFull(asker: string | undefined): string {
@@ -178,16 +180,18 @@ export class PolicyAnswers {
   }
 
   /** Puts a question to the hooks. It ends with its deadline, and no earlier because nobody waits any more. */
-  async #ask(asked: Asked, read: ReadQuestion, timeoutMs: number): Promise<Reply> {
+  async #ask(asked: Asked, read: ReadQuestion, policy: Policy, timeoutMs: number): Promise<Reply> {
     const controller = new AbortController();
     const late = new Ended('late', `Its hooks had not answered after ${Math.round(timeoutMs)} ms`);
     const deadline = setTimeout(() => controller.abort(late), timeoutMs);
-    const deciding = this.#decide(asked, read, controller.signal);
+    policy.hold();
+    const deciding = this.#decide(asked, read, policy, controller.signal);
     this.#running.set(deciding, controller);
     const over = () => {
       clearTimeout(deadline);
       this.#places.give(asked.asker);
       this.#running.delete(deciding);
+      void policy.release();
     };
     deciding.then(over, over);
     try {
@@ -198,35 +202,38 @@ export class PolicyAnswers {
     }
   }
 
-  async #decide(asked: Asked, read: ReadQuestion, signal: AbortSignal): Promise<string> {
-    const { config, onLost } = this.options;
-    const { event, payload, session, received } = read;
+  async #decide(
+    asked: Asked,
+    read: ReadQuestion,
+    policy: Policy,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const { question } = asked;
+    const { event, session, received } = read;
+    const { version } = policy;
     const start = performance.now();
-    const options = { signal, session };
-    const system = config.getHookSystem();
-    return withinRemoteSpan(asked.question.span, async () => {
-      if (received) {
-        const verdict = await decideReceived(config, received, options);
-        signal.throwIfAborted();
-        const { json, lost } = replyTo(received, verdict);
-        for (const each of lost) onLost?.(each);
-        this.#tellAnswered(read, verdict.kind, start);
-        return foreignAnswerText(asked.question, json, !verdict.hasFailed);
-      }
-      const fired = await fireHook(config, event, payload, options);
-      signal.throwIfAborted();
-      const verdict = fired ? verdictWord(fired) : 'none';
-      this.#tellAnswered(read, verdict, start);
-      const kind = verdict === 'fail' ? 'none' : verdict;
-      const isRead = 'additionalContext' in events[event].answers && isReadBeside(event, kind);
-      const late = isRead ? system?.takeLate(session) : [];
-      endIfOver(system, event, kind, session);
-      return answerTextOf(asked.question, fired, late?.flatMap(textsOf));
-    });
+    const decided = await withinRemoteSpan(question.span, { policy: version }, () =>
+      decide(policy, read, signal),
+    );
+    signal.throwIfAborted();
+    const { verdict } = decided;
+    this.#tellAnswered({ verdict, policy: version, asked, read }, start);
+    if (received && decided.reply) {
+      const { json, lost } = replyTo(received, decided.reply);
+      for (const each of lost) this.options.onLost?.(each);
+      return foreignAnswerText(question, version, json, !decided.reply.hasFailed);
+    }
+    const system = policy.config.getHookSystem();
+    const kind = verdict === 'fail' ? 'none' : verdict;
+    const isRead = 'additionalContext' in events[event].answers && isReadBeside(event, kind);
+    const late = isRead ? system?.takeLate(session) : [];
+    endIfOver(system, event, kind, session);
+    return answerTextOf(question, version, decided.fired, late?.flatMap(textsOf));
   }
 
-  #tellAnswered({ event }: ReadQuestion, verdict: QuestionVerdict, start: number): void {
-    this.options.onAnswered?.({ event, verdict, durationMs: performance.now() - start });
+  #tellAnswered(answered: Omit<Answered, 'event' | 'durationMs'>, start: number): void {
+    const { event } = answered.read;
+    this.options.onAnswered?.({ ...answered, event, durationMs: performance.now() - start });
   }
 
   #refuse(asked: Asked, refusal: keyof typeof STATUS, why: string, event?: HookEventName): Reply {

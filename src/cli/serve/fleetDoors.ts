@@ -104,6 +104,7 @@ export function routesOf(
     // Who asks must not answer, also where both were given the same token.
     approvers: approvers && {
       nameOf: (token) => (access.tokens?.nameOf(token) ? undefined : approvers.nameOf(token)),
+      changes: approvers.changes,
     },
     isTls: tls !== undefined,
     origin,

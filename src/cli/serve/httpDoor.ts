@@ -6,6 +6,7 @@ import {
   type ServerOptions,
   type ServerResponse,
 } from 'node:http';
+import type { Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { readQuestion } from '../../fleet/question.js';
 import { isHookEventName } from '../../protocol/events.js';
@@ -60,6 +61,8 @@ export interface HttpDoorOptions extends ServerSettings {
 export interface HttpDoor {
   /** Such as `http://127.0.0.1:8787`. */
   readonly url: string;
+  /** Has new connections see another certificate, and show one of another authority. */
+  setTls(tls: ServerTls | undefined): void;
   /** Takes no more connections, and ends those that are there once what was answered has been sent. */
   close(): Promise<void>;
 }
@@ -72,6 +75,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   const { host, port, tls } = options;
   const routes = new Routes(options);
   const server = await makeServer(options, routes.listener);
+  server.on('secureConnection', routes.onConnection);
   await new Promise<void>((resolve, reject) => {
     server.once('error', ({ message }) =>
       reject(new Error(`${message}: say another address with --listen HOST:PORT`)),
@@ -82,6 +86,12 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   const name = family === 'IPv6' ? `[${address}]` : address;
   return {
     url: `${tls ? 'https' : 'http'}://${name}:${bound}`,
+    setTls: (now) => {
+      if (!now || !('setSecureContext' in server)) return;
+      server.setSecureContext(now);
+      server.closeIdleConnections();
+      routes.endConnections();
+    },
     close: () => closeServer(server),
   };
 }
@@ -93,9 +103,18 @@ const CLAUDE_PATH = '/v1/claude';
 /** Who may ask what, and what becomes of it. */
 class Routes {
   readonly #bodies: BodyReader;
+  /** Those that may go on. `undefined`: all. */
+  #connections: WeakSet<object> | undefined;
 
   constructor(private readonly options: HttpDoorOptions) {
     this.#bodies = new BodyReader(options.maxBody, BODIES_AT_A_TIME, '--max-body');
+  }
+
+  readonly onConnection = (socket: object): void => void this.#connections?.add(socket);
+
+  /** Those of now end with their next answer: another authority may count. */
+  endConnections(): void {
+    this.#connections = new WeakSet();
   }
 
   readonly listener = (request: IncomingMessage, response: ServerResponse): void => {
@@ -204,7 +223,8 @@ class Routes {
   }
 
   #write(response: ServerResponse, status: number, body: string, headers = {}): void {
-    const isLast = this.options.answers.isDraining;
+    const isOutdated = this.#connections?.has(response.req.socket) === false;
+    const isLast = isOutdated || this.options.answers.isDraining;
     write(response, status, body, { ...headers, ...(isLast && PARTING) });
   }
 }
@@ -215,7 +235,7 @@ const MAX_CONNECTIONS = 4096;
 async function makeServer(
   { tls, notices, timeouts = DOOR_TIMEOUTS }: ServerSettings,
   listener: RequestListener,
-): Promise<Server> {
+): Promise<Server | HttpsServer> {
   const { headersMs, requestMs, idleMs } = timeouts;
   const limits: ServerOptions = {
     headersTimeout: headersMs,
@@ -235,7 +255,7 @@ async function makeServer(
   return limited(server);
 }
 
-function limited(server: Server): Server {
+function limited<S extends Server | HttpsServer>(server: S): S {
   server.maxConnections = MAX_CONNECTIONS;
   return server;
 }
@@ -244,7 +264,7 @@ function limited(server: Server): Server {
 const LAST_WORDS_MS = 1000;
 
 /** Takes no more connections, and ends those that are there. */
-async function closeServer(server: Server): Promise<void> {
+async function closeServer(server: Server | HttpsServer): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   const timer = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS);

@@ -1,5 +1,6 @@
 import type { OpenMetricsContentType } from 'prom-client';
 import type { Answered, Refusal } from './answers.js';
+import type { CurrentPolicy } from '../policy/currentPolicy.js';
 
 /** Why a request was refused before it was a question. */
 export type HttpRefusal = 'unauthorised' | 'too_large' | 'wrong_request';
@@ -8,6 +9,8 @@ export type HttpRefusal = 'unauthorised' | 'too_large' | 'wrong_request';
 export interface Metrics {
   readonly answered: (answered: Answered) => void;
   readonly refused: (reason: Refusal | HttpRefusal) => void;
+  /** What a shadow policy said, in place of what counted. */
+  readonly shadowed: (counted: string, shadow: string) => void;
   /** As OpenMetrics; missing where the package that writes it is not installed. */
   readonly page?: () => Promise<{ readonly text: string; readonly contentType: string }>;
 }
@@ -17,10 +20,14 @@ export interface Metrics {
  * package. Labels have few values: nothing that an agent or a model says is one.
  *
  * @param inFlight how many questions hooks work on
+ * @param policy which one counts
  */
-export async function openMetrics(inFlight: () => number): Promise<Metrics> {
+export async function openMetrics(
+  inFlight: () => number,
+  policy?: Pick<CurrentPolicy, 'now' | 'onFailure'>,
+): Promise<Metrics> {
   const prometheus = await loadPrometheus();
-  if (!prometheus) return { answered: ignore, refused: ignore };
+  if (!prometheus) return { answered: ignore, refused: ignore, shadowed: ignore };
   const { Counter, Gauge, Histogram, Registry } = prometheus;
   // Its types know no argument of the constructor.
   const registry = new Registry<OpenMetricsContentType>();
@@ -54,12 +61,38 @@ export async function openMetrics(inFlight: () => number): Promise<Metrics> {
     },
   });
   registry.registerMetric(gauge);
+  if (policy) {
+    const info = new Gauge({
+      name: 'hookstack_policy_info',
+      help: 'The version of the policy that counts',
+      labelNames: ['version'],
+      registers: [],
+      collect() {
+        this.reset();
+        this.set({ version: policy.now.version }, 1);
+      },
+    });
+    registry.registerMetric(info);
+    const failures = new Counter({
+      name: 'hookstack_policy_reload_failures_total',
+      help: 'How often the settings file was read anew, and was no policy',
+      registers,
+    });
+    policy.onFailure = () => failures.inc();
+  }
+  const shadows = new Counter({
+    name: 'hookstack_shadow_total',
+    help: 'Questions that were put to the shadow policy, too, by the verdict that counted and its own',
+    labelNames: ['verdict', 'shadow'],
+    registers,
+  });
   return {
     answered: ({ event, verdict, durationMs }) => {
       questions.inc({ event, verdict });
       durations.observe({ event }, durationMs / 1000);
     },
     refused: (reason) => refusals.inc({ reason }),
+    shadowed: (verdict, shadow) => shadows.inc({ verdict, shadow }),
     page: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
   };
 }

@@ -1,14 +1,11 @@
 import { once } from 'node:events';
-import type { Config } from '../../config/config.js';
-import { isFault } from '../../hooks/givenHooks.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { watchInterruption } from '../shared/interruption.js';
+import { checkPolicy } from '../policy/checkPolicy.js';
+import { CurrentPolicy } from '../policy/currentPolicy.js';
 import { plural, printLine, printNotice } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import { withTrace } from '../shared/withTrace.js';
-import type { Settings } from '../../config/settings/settingsKeys.js';
-import { openWorkspace, type Workspace } from '../shared/workspace.js';
-import { whyHooksAreOff } from '../shared/hookColumns.js';
 import { PolicyAnswers, type Refusal } from './answers.js';
 import {
   openFleet,
@@ -18,13 +15,18 @@ import {
   type Fleet,
   type FleetOptions,
 } from './fleetDoors.js';
-import { openHttpDoor } from './httpDoor.js';
+import { openHttpDoor, type HttpDoor } from './httpDoor.js';
 import { readListening, type Listening, type ListeningOptions } from './listening.js';
 import { openMetrics } from './metrics.js';
 import { Notices } from './notices.js';
+import { Shadow } from '../policy/shadow.js';
 
 export interface ServeOptions extends ListeningOptions, FleetOptions {
   readonly settings?: string;
+  readonly check?: string;
+  readonly shadow?: string;
+  /** Whether a change of a settings file counts by itself. */
+  readonly watch: boolean;
   readonly cwd?: string;
   readonly trace?: string;
   /** MiB. */
@@ -37,89 +39,66 @@ const LONGEST_MS = 600_000;
 /** For questions that hooks work on when the server is to end, in ms. */
 const DRAIN_MS = 30_000;
 
-/** @returns the exit code: 0 once it was ended by a signal; 1 it could not listen */
+/** @returns the exit code: 0 once it was ended by a signal; 1 it could not listen, or a file to check is no policy */
 export async function serve(options: ServeOptions): Promise<number> {
-  const { settings, cwd } = options;
+  const { settings, shadow, check } = options;
+  const listening = await readListening(options);
+  const fleet = await readFleet(options);
+  if (check !== undefined) return checkPolicy(check, options.cwd);
   if (settings === undefined) {
     throw new UsageError('Say whose hooks answer: hookstack serve --settings FILE');
   }
-  const listening = await readListening(options);
-  const fleet = await readFleet(options);
-  const workspace = await openWorkspace({ settings, cwd });
-  const { config, origins } = workspace;
-  if (!config.getEnableHooks()) {
-    const why = whyHooksAreOff(origins.enableHooks?.file);
-    throw new UsageError(`No hook would answer, as ${why}: write "enableHooks": true into it`);
-  }
+  const policy = await CurrentPolicy.open(settings, options);
+  let beside: CurrentPolicy | undefined;
   try {
-    await config.getHookSystem()?.initialize();
-    requireHooks(workspace, settings);
-    await workspace.watch({ strict: true, requireUsable: (now) => requireSomeHook(now, settings) });
+    if (shadow) beside = await CurrentPolicy.open(shadow, { ...options, asksNobody: true });
+    const { config } = policy.now;
     const recording = { trace: options.trace, fleet: recordOf(options) };
-    return await withTrace(recording, config, () => listen(config, listening, fleet, options));
+    const work = () => listen({ policy, shadow: beside, listening, fleet }, options);
+    return await withTrace(recording, config, work);
   } finally {
-    await config.dispose();
+    await beside?.close();
+    await policy.close();
   }
 }
 
-/** Agents take the answer of a server for a yes of all that its settings say. */
-function requireHooks({ config, problems }: Workspace, settings: string): void {
-  const faults = problems
-    .filter(({ path }) => path === '' || /^hooks\b/u.test(path))
-    .filter(isFault);
-  if (faults.length > 0) {
-    const places = faults.map(({ line, column }) => `${settings}:${line}:${column}`).join(', ');
-    throw new UsageError(
-      `The server does not start, as not all of its hooks would run as they are written; correct what is told above: ${places}`,
-    );
-  }
-  const hooks = config.getHookSystem()?.getAllHooks() ?? [];
-  if (hooks.some(({ enabled }) => enabled)) return;
-  const advice = hooks.length > 0 ? 'take one out of its disabledHooks' : 'add one';
-  throw new UsageError(`The server does not start, as no hook of ${settings} would run: ${advice}`);
+interface Served {
+  readonly policy: CurrentPolicy;
+  readonly shadow: CurrentPolicy | undefined;
+  readonly listening: Listening;
+  readonly fleet: Fleet;
 }
 
-/** The same of settings that have changed while the server runs: then those before go on to count. */
-function requireSomeHook({ enableHooks, hooks }: Settings, file: string): void {
-  if (!enableHooks)
-    throw new Error(`no hook of ${file} would run: write "enableHooks": true into it`);
-  if (Object.keys(hooks).length === 0)
-    throw new Error(`${file} has no hook: add one, or end the server`);
-}
-
-async function listen(
-  config: Config,
-  listening: Listening,
-  fleet: Fleet,
-  { maxBody, maxConcurrent }: ServeOptions,
-): Promise<number> {
+async function listen(served: Served, options: ServeOptions): Promise<number> {
+  const { policy, listening, fleet } = served;
+  const { maxBody, maxConcurrent } = options;
   const notices = new Notices();
-  const metrics = await openMetrics(() => answers.inFlight);
+  const metrics = await openMetrics(() => answers.inFlight, policy);
+  const shadow = served.shadow && new Shadow(served.shadow, maxConcurrent, metrics.shadowed);
   const answers = new PolicyAnswers({
-    config,
+    policy,
     maxConcurrent,
     longestMs: LONGEST_MS,
-    onAnswered: metrics.answered,
+    onAnswered: (answered) => {
+      metrics.answered(answered);
+      shadow?.ask(answered);
+    },
     onRefused: (refusal) => {
       metrics.refused(refusal);
       tellRefusal(notices, refusal, maxConcurrent);
     },
     onLost: (what) => notices.tell('note', 'lost', what),
   });
+  let door: HttpDoor | undefined;
+  const reload = () => void readAnew(served, options, door);
+  process.on('SIGHUP', reload);
   const interruption = watchInterruption();
   let nats: Awaited<ReturnType<typeof openFleet>> = {};
   const limits = { maxBody: maxBody * 1024 * 1024, longestMs: LONGEST_MS };
   try {
     nats = await openFleet(fleet, answers, notices);
     const approvals = routesOf(fleet, listening, nats.board, notices);
-    const door = await openHttpDoor({
-      ...listening,
-      ...limits,
-      answers,
-      metrics,
-      notices,
-      approvals,
-    });
+    door = await openHttpDoor({ ...listening, ...limits, answers, metrics, notices, approvals });
     printLine(`hookstack serve: listening on ${door.url}`);
     const { signal } = interruption;
     if (!signal.aborted) await once(signal, 'abort');
@@ -132,7 +111,27 @@ async function listen(
     return 0;
   } finally {
     await nats.door?.close();
+    shadow?.close();
     interruption.dispose();
+    process.off('SIGHUP', reload);
+  }
+}
+
+/** All files that the server was started with. Of one that cannot be used, what it said before goes on to count. */
+async function readAnew(
+  { policy, shadow, listening, fleet }: Served,
+  options: ServeOptions,
+  door: HttpDoor | undefined,
+): Promise<void> {
+  await Promise.all([policy.reload(), shadow?.reload()]);
+  try {
+    const { access, tls } = await readListening(options);
+    const { approvers } = await readFleet(options);
+    if (access.tokens) listening.access.tokens?.replaceBy(access.tokens);
+    if (approvers) fleet.approvers?.replaceBy(approvers);
+    door?.setTls(tls);
+  } catch (error) {
+    printNotice('error', `tokens and certificates stay as they were: ${errorMessage(error)}`);
   }
 }
 

@@ -51,7 +51,9 @@ export async function openTrace(file: string): Promise<readonly SpanRecord[]> {
 }
 
 export function lastBlock(spans: readonly SpanRecord[]): SpanRecord | undefined {
-  return spans.findLast(({ kind, verdict }) => kind === 'event' && verdict === 'block');
+  return spans.findLast(
+    ({ kind, verdict, isShadow }) => kind === 'event' && verdict === 'block' && !isShadow,
+  );
 }
 
 /** How often a file that is followed is looked at, in ms. */

@@ -6,6 +6,7 @@ import { quoteWord } from '../../util/quoteWord.js';
 import { openPrivately } from '../../trace/privateFile.js';
 import type { SpanRecord } from '../../trace/record.js';
 import { followTrace, lastBlock, openTrace } from '../shared/readTrace.js';
+import { ShadowDiff } from './shadowDiff.js';
 import { slowest, storyOf, type StorySpan } from './story.js';
 import { watchInterruption } from '../shared/interruption.js';
 import type { NatsServerOptions } from '../shared/natsServer.js';
@@ -19,6 +20,8 @@ interface TraceOptions extends NatsServerOptions {
   readonly html?: string;
   readonly follow?: boolean;
   readonly json?: boolean;
+  /** Only what a policy server and its shadow say otherwise. */
+  readonly diff?: boolean;
 }
 
 /** @returns the exit code: 1 where there is nothing to tell of a file */
@@ -31,6 +34,7 @@ export async function trace(
   if (!file) throw new UsageError('There is no trace: name its file, or set HOOKSTACK_TRACE');
   if (options.follow) return follow(file, options);
   const spans = await openTrace(file);
+  if (options.diff) return tellDiff(file, spans, options);
   if (spans.length === 0 && !options.json) {
     printNotice('error', `${file} holds no spans; write some with --trace ${file}`);
     return 1;
@@ -44,17 +48,30 @@ export async function trace(
   return spans.length === 0 ? 1 : 0;
 }
 
+function tellDiff(file: string, spans: readonly SpanRecord[], { json }: TraceOptions): number {
+  const diff = new ShadowDiff();
+  for (const span of spans) diff.add(span);
+  const { questions } = diff;
+  if (json) printJson({ questions, differences: diff.list() });
+  else if (questions > 0) printLine(diff.text());
+  else printNotice('error', `${file} holds no questions to a shadow; see hookstack serve --shadow`);
+  return questions > 0 ? 0 : 1;
+}
+
 async function followNats(named: string | undefined, options: TraceOptions): Promise<void> {
   if (named !== undefined || options.slowest !== undefined || options.html !== undefined) {
     throw new UsageError('--nats goes without a file, --slowest and --html: it tells what comes');
   }
   const { followFleet } = await import('./followFleet.js');
-  return followFleet(options, options.json === true);
+  return followFleet(options, options);
 }
 
-async function follow(file: string, { slowest: n, html, json }: TraceOptions): Promise<void> {
-  if (n !== undefined || html !== undefined) {
-    throw new UsageError('--follow goes without --slowest and --html: they need the whole trace');
+async function follow(file: string, options: TraceOptions): Promise<void> {
+  const { slowest: n, html, json, diff } = options;
+  if (n !== undefined || html !== undefined || diff) {
+    throw new UsageError(
+      '--follow goes without --slowest, --html and --diff: they need the whole trace',
+    );
   }
   const { signal, dispose } = watchInterruption();
   try {

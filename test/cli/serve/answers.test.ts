@@ -11,6 +11,7 @@ import {
   type Reply,
 } from '../../../src/cli/serve/answers.js';
 import { KeptAnswers } from '../../../src/cli/serve/keptAnswers.js';
+import { Policy } from '../../../src/cli/policy/policy.js';
 import { Config } from '../../../src/config/config.js';
 import { HookEventName, type HookDefinitions } from '../../../src/protocol/types.js';
 import { channels, type Span } from '../../../src/trace/span.js';
@@ -36,7 +37,7 @@ async function open(hooks: HookDefinitions, options: Partial<PolicyOptions> = {}
   const answered: Answered[] = [];
   const refused: Refusal[] = [];
   const answers = new PolicyAnswers({
-    config,
+    policy: { now: new Policy(config, 'version-1') },
     maxConcurrent: 64,
     longestMs: 60_000,
     onAnswered: (each) => void answered.push(each),
@@ -86,6 +87,7 @@ describe('what is answered', () => {
       hookstack: {
         version: 1,
         question: asked.question.id,
+        policy: 'version-1',
         success: true,
         decidedBy: ['guard'],
         hooks: [{ name: 'guard', success: true, durationMs: expect.any(Number) as number }],
@@ -139,7 +141,8 @@ describe('what is answered', () => {
   it('is nothing where no hook matches', async () => {
     const { answers, answered } = await open(onCalls(saying({ decision: 'block' })));
     const asked = about({ ...CALL, tool_name: 'read_file' });
-    const hookstack = { version: 1, question: asked.question.id, success: true, hooks: [] };
+    const mark = { version: 1, question: asked.question.id, policy: 'version-1' };
+    const hookstack = { ...mark, success: true, hooks: [] };
     expect(told(await answers.answer(asked))).toEqual({ hookstack });
     expect(answered).toMatchObject([{ verdict: 'none' }]);
   });

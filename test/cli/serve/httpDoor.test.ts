@@ -7,6 +7,7 @@ import { PolicyAnswers } from '../../../src/cli/serve/answers.js';
 import { openHttpDoor, type HttpDoorOptions } from '../../../src/cli/serve/httpDoor.js';
 import { openMetrics } from '../../../src/cli/serve/metrics.js';
 import { Notices } from '../../../src/cli/serve/notices.js';
+import { Policy } from '../../../src/cli/policy/policy.js';
 import { Config } from '../../../src/config/config.js';
 import { saying } from '../../helpers/hooks.js';
 import { useTempDir } from '../../helpers/tempDir.js';
@@ -31,7 +32,7 @@ async function open(options: Partial<HttpDoorOptions> = {}) {
   await config.getHookSystem()?.initialize();
   const metrics = await openMetrics(() => answers.inFlight);
   const answers = new PolicyAnswers({
-    config,
+    policy: { now: new Policy(config, 'version-1') },
     maxConcurrent: 64,
     longestMs: 60_000,
     onAnswered: metrics.answered,

@@ -137,12 +137,12 @@ describe('a start that is refused', () => {
     const off = await cli.write('off.json', { enableHooks: false });
     await refused(['--settings', off], /enableHooks is false/u);
     const none = await cli.write('none.json', { enableHooks: true, hooks: { BeforeTool: [] } });
-    await refused(['--settings', none], /no hook of .*none\.json would run: add one/u);
+    await refused(['--settings', none], /none\.json is no policy, as no hook of it would run: add one/u);
     const disabled = await cli.settings(
       { BeforeTool: [{ hooks: [hook('true', { name: 'only' })] }] },
       { disabledHooks: ['only'] },
     );
-    await refused(['--settings', disabled], /no hook .*take one out of its disabledHooks/u);
+    await refused(['--settings', disabled], /no hook of it .*take one out of its disabledHooks/u);
   });
 
   const good = { hooks: [hook('true')] };
@@ -170,7 +170,7 @@ describe('a start that is refused', () => {
     const { stderr } = await cli.run(['serve', '--settings', file]);
     const [, place = ''] = /^warning: (\S+): hooks\./u.exec(stderr) ?? [];
     expect(place).toMatch(/flawed\.json:2:\d+$/u);
-    expect(stderr.split('\n')[1]).toMatch(/^error: The server does not start, /u);
+    expect(stderr.split('\n')[1]).toMatch(/^error: .* is no policy, /u);
     expect(stderr.endsWith(`: ${place}`)).toBe(true);
   });
 

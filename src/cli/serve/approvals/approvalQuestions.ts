@@ -98,7 +98,12 @@ const askingEvents = Object.values(HookEventName).filter((each) => events[each].
 const event = expecting<HookEventName>(askingEvents.join(' or '), (value) =>
   askingEvents.some((each) => each === value),
 );
-const hook = objectOf<AskingHook>('a hook', { name: text, source: text, reason: text });
+const hook = objectOf<AskingHook>('a hook', {
+  name: text,
+  source: text,
+  reason: text,
+  policy: text,
+});
 const hooks = expecting<readonly AskingHook[]>(
   `a list of up to ${MAX_HOOKS} hooks, each with "name" and "source"`,
   (value) =>

@@ -94,7 +94,7 @@ class Routes {
     private readonly board: KvBoard,
     private readonly options: ApprovalRoutesOptions,
   ) {
-    this.#signIn = new SignIn(options);
+    this.#signIn = new SignIn(options, options.approvers);
     this.#events = new ApprovalEvents(board);
   }
 

@@ -44,9 +44,9 @@ function shownOf({ from, request }: Pick<OpenQuestion, 'from' | 'request'>) {
   return {
     from: show(from),
     event,
-    hooks: hooks.map(({ name, source, reason }) => ({
+    hooks: hooks.map(({ name, source, reason, policy }) => ({
       name: show(name),
-      source: show(source),
+      source: show(policy === undefined ? source : `${source}, policy ${policy}`),
       ...(reason !== undefined && { reason: show(reason) }),
     })),
     ...(toolName !== undefined && { tool: show(toolName) }),

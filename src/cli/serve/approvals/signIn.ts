@@ -1,4 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MIN_READ_MS } from '../../../protocol/approval.js';
 import { toOneLine } from '../../shared/terminal.js';
@@ -18,6 +19,8 @@ const CSRF_HEADER = 'hookstack-csrf';
 export interface Approvers {
   /** Whose token it is, in a time that says nothing of others. */
   nameOf(token: string): string | undefined;
+  /** Emits `replaced` when other tokens count. */
+  readonly changes?: EventEmitter;
 }
 
 export interface SignInOptions {
@@ -40,6 +43,8 @@ export interface ApproverSession {
   readonly shown: ShownQuestions;
   /** Aborts at the end of the session. */
   readonly over: AbortController;
+  /** Whether the token with which it began is still that of this person. */
+  readonly isKnown: () => boolean;
 }
 
 /** What a page has to know of its session. */
@@ -53,7 +58,12 @@ export class SignIn {
   readonly #failed = new LastMinute();
   readonly #bodies = new BodyReader(MAX_SIGN_IN_BYTES, 256);
 
-  constructor(private readonly options: SignInOptions) {}
+  constructor(
+    private readonly options: SignInOptions,
+    approvers?: Approvers,
+  ) {
+    approvers?.changes?.on('replaced', () => this.#sessions.endRevoked());
+  }
 
   async begin(
     request: IncomingMessage,
@@ -76,7 +86,7 @@ export class SignIn {
       this.options.log(`a wrong token was sent to ${PAGE} from ${toOneLine(from)}`);
       return send(response, 401, { error: 'This token is not known' });
     }
-    const session = this.#sessions.begin(name);
+    const session = this.#sessions.begin(name, () => approvers.nameOf(String(token)) === name);
     this.options.log(`${toOneLine(name)} has signed in to ${PAGE} from ${toOneLine(from)}`);
     const cookie = this.#cookie(request, session.id, this.#sessions.lifetimeS);
     return send(response, 200, pageSession(session), { 'Set-Cookie': cookie });
@@ -150,7 +160,7 @@ class ApproverSessions {
     return Math.floor(this.lifetimeMs / 1000);
   }
 
-  begin(name: string): ApproverSession {
+  begin(name: string, isKnown: () => boolean): ApproverSession {
     this.#removeOver();
     const [oldest] = this.#sessions.keys();
     if (this.#sessions.size >= MAX_SESSIONS && oldest !== undefined) this.end(oldest);
@@ -158,7 +168,7 @@ class ApproverSessions {
     const csrf = randomBytes(32).toString('base64url');
     const until = performance.now() + this.lifetimeMs;
     const shown = new ShownQuestions();
-    const session = { id, name, csrf, shown, over: new AbortController(), until };
+    const session = { id, name, csrf, shown, over: new AbortController(), isKnown, until };
     this.#sessions.set(id, session);
     return session;
   }
@@ -173,6 +183,10 @@ class ApproverSessions {
   end(id: string): void {
     this.#sessions.get(id)?.over.abort();
     this.#sessions.delete(id);
+  }
+
+  endRevoked(): void {
+    for (const { id, isKnown } of this.#sessions.values()) if (!isKnown()) this.end(id);
   }
 
   #removeOver(): void {

@@ -49,8 +49,9 @@ export function digestOf(request: KeptRequest): string {
 }
 
 /** What a question was about, for a log. */
-function aboutOf({ event, toolName }: KeptRequest): string {
-  return (toolName ?? event).slice(0, 100);
+function aboutOf({ event, toolName, hooks }: KeptRequest): string {
+  const policy = hooks.find((hook) => hook.policy)?.policy?.slice(0, 64);
+  return (toolName ?? event).slice(0, 100) + (policy === undefined ? '' : `, policy ${policy}`);
 }
 
 /** Reads an entry; `undefined` for what another program has put there. */
