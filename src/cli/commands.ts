@@ -466,9 +466,10 @@ With --url, the variables HOOKSTACK_MCP_HEADER_1, _2 … hold headers ("Authoriz
       ),
       traceOption(),
     ],
-    notes: `Answers POST /v1/events, POST /v1/events/<Event>, POST /v1/claude, GET /healthz and GET /metrics. The first line of stdout says
-where. On addresses that other machines can reach, it wants TLS, and tokens or client certificates. SIGHUP has it read its
-files anew. SIGTERM ends it once what was asked is answered; a second one ends it at once.`,
+    notes: `Answers POST /v1/events, POST /v1/events/<Event>, POST /v1/claude, GET /healthz, GET /readyz and GET /metrics.
+The first line of stdout says where. On addresses that other machines can reach, it wants TLS, and tokens or client
+certificates. SIGHUP has it read its files anew. SIGTERM ends it once what was asked is answered; a second one ends it at
+once.`,
     exitCodes:
       '0 ended by a signal, or checked; 1 it cannot listen there, or the file to check is no policy; 2 wrong usage or settings',
     example: 'hookstack serve --settings policy.json --listen 127.0.0.1:8787',

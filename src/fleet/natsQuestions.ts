@@ -100,8 +100,7 @@ async function ask(
     const entries = Object.entries(headersOf({ ...question, timeoutMs }));
     for (const [name, value] of entries) headers.set(name, value);
     if (format !== 'own') headers.set(HEADERS.format, format);
-    const subject = `hooks.${to}.${address.team}.${address.agent}`;
-    const answer = link.ask({ subject, headers, text }, over);
+    const answer = link.ask({ to, question: { ...question, timeoutMs }, headers, text }, over);
     onSent();
     return await Promise.race([answer, ended(over)]);
   } finally {
@@ -137,13 +136,14 @@ async function openLink(
   { secret, caFile, certFile, keyFile, idleMs = 10_000 }: AskOptions,
   onEnd: () => void,
 ): Promise<QuestionLink> {
-  const inboxPrefix = `_INBOX.${address.team}.${address.agent}`;
+  const who = `${address.team}.${address.agent}`;
+  const inboxPrefix = `_INBOX.${who}`;
   const name = `hookstack ${address.team}/${address.agent}`;
   const tls = { caFile, certFile, keyFile };
   try {
     const connection = await connectNats({ address, secret, name, inboxPrefix, ...tls });
     const { createInbox } = await loadNats();
-    const link = new QuestionLink(connection, createInbox(inboxPrefix), idleMs, () => {
+    const link = new QuestionLink(connection, who, createInbox(inboxPrefix), idleMs, () => {
       open.delete(link);
       onEnd();
     });

@@ -16,17 +16,24 @@ export type HttpAnswer =
   | { readonly error: Error; readonly isUnasked: boolean };
 
 /**
- * Posts a question. Redirections are not followed: they would take the token elsewhere.
+ * Posts a question. Redirections are not followed: they would take the token elsewhere. A server that hangs costs the
+ * time of one question: the next ones fail at once.
  *
  * @throws Error for files of TLS that cannot be read, and the reason of a signal that aborts
  */
 export async function postQuestion(url: URL, asking: Asking): Promise<HttpAnswer> {
   const { signal } = asking;
   const agent = url.protocol === 'https:' ? secureAgent(asking.tls) : plainAgent;
+  if (await hangs(url, agent, asking.question.timeoutMs)) {
+    const why = `was not asked: ${url.origin} hangs, as it has answered neither a question before in time nor GET /healthz; it is tried again every ${REST_MS / 1000} s`;
+    return { error: new Error(why), isUnasked: false };
+  }
   try {
     const response = await send(url, agent, asking);
     return await receive(response, asking);
   } catch (error) {
+    if ((signal.reason as Error | undefined)?.name === 'TimeoutError')
+      doubts.set(url.origin, { until: 0 });
     signal.throwIfAborted();
     const isUnasked = NEVER_REACHED.has(String(errorCode(error)));
     const what = isUnasked ? 'reached no server' : 'got no answer';
@@ -38,6 +45,38 @@ export async function postQuestion(url: URL, asking: Asking): Promise<HttpAnswer
       isUnasked,
     };
   }
+}
+
+/** Ms between trials of a server that hangs, and for its answer to one. */
+const REST_MS = 3000;
+const TRIAL_MS = 1000;
+
+/** Servers that have let a question wait for too long, by origin: they first have to show that they are there. */
+const doubts = new Map<string, { readonly until: number; readonly trial?: Promise<boolean> }>();
+
+/** All wait for the same trial. */
+async function hangs(url: URL, agent: Agent, timeoutMs: number): Promise<boolean> {
+  const now = performance.now();
+  let doubt = doubts.get(url.origin);
+  if (doubt && now > doubt.until) {
+    const trial = staysSilent(url, agent, Math.ceil(Math.min(TRIAL_MS, timeoutMs / 2)));
+    doubts.set(url.origin, (doubt = { until: now + REST_MS, trial }));
+  }
+  if (await doubt?.trial) return true;
+  doubts.delete(url.origin);
+  return false;
+}
+
+/** Whether a server says nothing, whatever that would be. */
+function staysSilent(url: URL, agent: Agent, ms: number): Promise<boolean> {
+  const { get } = url.protocol === 'https:' ? https : http;
+  const signal = AbortSignal.timeout(ms);
+  return new Promise((resolve) => {
+    get(new URL('/healthz', url), { agent, signal }, (response) => {
+      response.resume();
+      resolve(false);
+    }).once('error', () => resolve(signal.aborted));
+  });
 }
 
 /** Before anything was sent. */

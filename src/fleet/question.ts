@@ -25,6 +25,15 @@ export const HEADERS = {
 /** The protocol of questions and answers. One that the other side has to know is a new version. */
 export const PROTOCOL_VERSION = 1;
 
+/**
+ * Where one server takes questions.
+ *
+ * @param server default: all, each of which says there whether it has the question with that id
+ */
+export function directSubject(server: string | undefined, who: string): string {
+  return `hooks.at.${server ?? '_'}.${who}`;
+}
+
 /** Where an answer is marked as one. */
 export const NOTE_KEY = 'hookstack';
 

@@ -1,23 +1,27 @@
 import type { Msg, MsgHdrs, NatsConnection } from '@nats-io/transport-node';
 import { removeControls } from '../protocol/sanitizeText.js';
 import { errorMessage } from '../util/errorMessage.js';
+import { LiveServers } from './liveServers.js';
 import { watchConnection } from './natsConnection.js';
-import { HEADERS, QuestionFailed, type FleetAnswer } from './question.js';
+import { HEADERS, QuestionFailed, type FleetAnswer, type Question } from './question.js';
 
 /** Ms after a loss in which questions wait for the connection to come back; later they fail at once. */
 const RETURN_MS = 2000;
 
-/** What is sent: the subject, and what stands around the text and in it. */
+/** What is sent: to whom, and what stands around the text and in it. */
 export interface OutgoingQuestion {
-  readonly subject: string;
+  readonly to: 'ask' | 'approve';
+  readonly question: Question;
   readonly headers: MsgHdrs;
   readonly text: Uint8Array;
 }
 
 interface Sent {
-  readonly subject: string;
+  subject: string;
   settle(answer: FleetAnswer): void;
   fail(error: Error): void;
+  /** Puts it again, where it went to one server alone. */
+  again?: (() => void) | undefined;
 }
 
 /** One connection, and the questions that wait for an answer over it. */
@@ -25,6 +29,7 @@ export class QuestionLink {
   /** By the last part of the subject where the answer comes, which is used once. */
   readonly #sent = new Map<string, Sent>();
   readonly #whenBack = new Set<() => void>();
+  readonly #servers: LiveServers;
   #asked = 0;
   #closing: Promise<void> | undefined;
   #holders = 0;
@@ -32,16 +37,19 @@ export class QuestionLink {
   #lostAt: number | undefined;
 
   /**
+   * @param who asks: `team.agent`
    * @param inbox where answers come, which nobody else knows
    * @param idleMs how long it stays open without a question
    * @param onEnd called once it is of no more use
    */
   constructor(
     private readonly connection: NatsConnection,
+    private readonly who: string,
     private readonly inbox: string,
     private readonly idleMs: number,
     private readonly onEnd: () => void,
   ) {
+    this.#servers = new LiveServers(connection, who);
     connection.subscribe(`${inbox}.*`, {
       callback: (error, message) => (error ? this.#refuse(error) : this.#receive(message)),
     });
@@ -86,23 +94,36 @@ export class QuestionLink {
    * Sends a question, at once or never, and waits for its answer until the signal aborts. Only while the connection is up,
    * as the library would send it later.
    */
-  ask({ subject, headers, text }: OutgoingQuestion, signal: AbortSignal): Promise<FleetAnswer> {
+  ask(outgoing: OutgoingQuestion, signal: AbortSignal): Promise<FleetAnswer> {
+    const { to, question } = outgoing;
     const token = String((this.#asked += 1));
     const answer = new Promise<FleetAnswer>((settle, fail) => {
-      this.#sent.set(token, { subject, settle, fail });
+      this.#sent.set(token, { subject: '', settle, fail });
     });
     signal.addEventListener('abort', () => this.#sent.delete(token), { once: true });
+    this.#send(outgoing, token);
+    // A question to a person is put again and again anyway.
+    if (to === 'ask') this.#servers.follow(question, signal, () => this.#send(outgoing, token));
+    return answer;
+  }
+
+  #send(outgoing: OutgoingQuestion, token: string): void {
+    const sent = this.#sent.get(token);
+    if (!sent) return;
+    const { to, headers, text } = outgoing;
+    const direct = to === 'ask' ? this.#servers.next() : undefined;
+    sent.subject = direct ?? `hooks.${to}.${this.who}`;
+    sent.again = direct === undefined ? undefined : () => this.#send(outgoing, token);
     try {
-      this.connection.publish(subject, text, { headers, reply: `${this.inbox}.${token}` });
+      this.connection.publish(sent.subject, text, { headers, reply: `${this.inbox}.${token}` });
     } catch (error) {
       const max = this.connection.info?.max_payload ?? Infinity;
       const isTooLarge = text.length + HEADER_ROOM > max;
       const why = isTooLarge
         ? `its question has ${text.length} bytes, and NATS takes ${max} with its headers (max_payload)`
         : errorMessage(error);
-      throw new QuestionFailed(`could not ask: ${why}`, true, { cause: error });
+      sent.fail(new QuestionFailed(`could not ask: ${why}`, true, { cause: error }));
     }
-    return answer;
   }
 
   /** Ends the connection, and what waits for an answer. Idempotent. */
@@ -126,6 +147,8 @@ export class QuestionLink {
   #read(message: Msg, sent: Sent): void {
     const { headers, data } = message;
     if (data.length === 0 && headers?.code === 503) {
+      this.#servers.forget();
+      if (sent.again) return sent.again();
       sent.fail(
         new QuestionFailed('got no answer: no policy server is there (no responders)', true),
       );

@@ -82,6 +82,11 @@ export class PolicyAnswers {
     return this.#running.size;
   }
 
+  /** How many more questions hooks can work on; none once it drains. */
+  get room(): number {
+    return this.#isDraining ? 0 : this.options.maxConcurrent - this.#places.taken;
+  }
+
   /** Never rejects. */
   async answer(asked: Asked): Promise<Reply> {
     const start = performance.now();

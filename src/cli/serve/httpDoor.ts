@@ -16,6 +16,7 @@ import type { Asked, PolicyAnswers, Reply } from './answers.js';
 import type { Metrics } from './metrics.js';
 import type { Notices } from './notices.js';
 import { BodyReader } from './readBody.js';
+import { readinessOf, type ReadyParts } from './readiness.js';
 import { headerOf, isJson, JSON_ONLY, PARTING, write } from './respond.js';
 
 /** Ms that a client has, so that one that sends nothing costs nothing. */
@@ -50,6 +51,8 @@ export interface HttpDoorOptions extends ServerSettings {
   readonly access: AccessOptions;
   readonly answers: PolicyAnswers;
   readonly metrics: Metrics;
+  /** What it needs to answer. */
+  readonly ready: ReadyParts;
   /** Handles the paths of approvals, and says whether it was one. */
   readonly approvals?: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
   /** Bytes of a body. */
@@ -132,24 +135,27 @@ class Routes {
     const path = url.split('?', 1)[0] ?? '';
     if (await this.options.approvals?.(request, response)) return;
     const admission = admit(request, this.options.access);
-    if (path === '/healthz' && isReading) return this.#tellHealth(response, admission);
+    const isHealth = path === '/healthz' || path === '/readyz';
+    if (isHealth && isReading) return this.#tellHealth(response, path, admission);
     if ('error' in admission) return this.#refuse(response, admission);
     if (path === '/metrics' && isReading) return this.#tellFigures(response);
     if (path === CLAUDE_PATH || path === EVENTS_PATH || path.startsWith(EVENT_PATH)) {
       return this.#ask(request, response, path, admission.asker);
     }
-    const error = `There is no ${method} of this path: POST ${EVENTS_PATH}, POST ${EVENT_PATH}<Event>, POST ${CLAUDE_PATH}, GET /healthz, GET /metrics`;
+    const error = `There is no ${method} of this path: POST ${EVENTS_PATH}, POST ${EVENT_PATH}<Event>, POST ${CLAUDE_PATH}, GET /healthz, GET /readyz, GET /metrics`;
     return this.#wrong(response, 404, error);
   }
 
-  /** Also for whoever has no token: it tells nothing. */
-  #tellHealth(response: ServerResponse, admission: Admission): void {
+  /** Also to whoever has no token: it says next to nothing. */
+  #tellHealth(response: ServerResponse, path: string, admission: Admission): void {
     if ('error' in admission && admission.status === 403) return this.#refuse(response, admission);
     const { isDraining } = this.options.answers;
-    const status = isDraining ? 'draining' : 'ok';
+    const readiness = path === '/readyz' && readinessOf(this.options.ready);
+    const isWell = readiness ? readiness.ready : !isDraining;
+    const body = readiness || { status: isDraining ? 'draining' : 'ok' };
     // Connections are limited: who has no token must not hold them.
     const headers = 'error' in admission ? PARTING : {};
-    this.#send(response, isDraining ? 503 : 200, { status }, headers);
+    this.#send(response, isWell ? 200 : 503, body, headers);
   }
 
   async #tellFigures(response: ServerResponse): Promise<void> {

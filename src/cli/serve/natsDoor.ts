@@ -2,7 +2,7 @@ import type { Msg, MsgHdrs, NatsConnection, Subscription } from '@nats-io/transp
 import { isFleetName } from '../../fleet/address.js';
 import { denies, stops, withMarkOf } from '../../fleet/answerMark.js';
 import { LAST_WORDS_MS, loadPackage, withAdvice, withinMs } from '../../fleet/natsConnection.js';
-import { HEADERS, readQuestion } from '../../fleet/question.js';
+import { directSubject, HEADERS, newQuestionId, readQuestion } from '../../fleet/question.js';
 import { every, retry } from '../../fleet/retry.js';
 import { MAX_HOOK_TEXT } from '../../protocol/sanitizeText.js';
 import { errorMessage } from '../../util/errorMessage.js';
@@ -56,6 +56,10 @@ const HEADER_ROOM = 512;
  */
 export class NatsDoor {
   readonly #pending = new Set<Promise<void>>();
+  /** What it works on, by who asks and the id of the question. */
+  readonly #held = new Set<string>();
+  /** Its own, also where two have the same name. */
+  readonly #id = newQuestionId();
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   readonly #warned = new Set<string>();
   readonly #subscriptions: Subscription[] = [];
@@ -120,7 +124,7 @@ export class NatsDoor {
     const { board, needsBoard, onWarn } = this.options;
     const openBoard = async () => {
       await board?.begin(connection);
-      if (board) await this.#subscribe(connection, this.#people);
+      if (board) await this.#join(connection, this.#people);
     };
     // No question is taken by a server that does not start.
     const isFirst = !this.#nats;
@@ -129,7 +133,10 @@ export class NatsDoor {
         throw new Error(`there is no room for questions: ${withAdvice(error)}`, { cause: error });
       });
     }
-    await this.#subscribe(connection, this.#hooks);
+    await this.#join(connection, this.#hooks);
+    await this.#openDirect(connection).catch(({ message }: Error) =>
+      onWarn(`agents wait for servers that hang, as ${message}`),
+    );
     if (!needsBoard || !isFirst) {
       await openBoard().catch((error: unknown) => {
         onWarn(`no person can be asked, as there is no board of questions: ${withAdvice(error)}`);
@@ -149,12 +156,30 @@ export class NatsDoor {
     }
   }
 
-  async #subscribe(connection: NatsConnection, way: Way): Promise<void> {
-    const { subject } = way;
+  async #join(connection: NatsConnection, way: Way): Promise<void> {
+    const take = (message: Msg) => this.#take(message, way);
+    this.#subscriptions.push(await this.#subscribe(connection, way.subject, take, QUEUE));
+  }
+
+  /** For agents that have met a server that hangs. Until its end it says what it has. */
+  async #openDirect(connection: NatsConnection): Promise<void> {
+    const own = directSubject(this.#id, '*.*');
+    const take = (message: Msg) => this.#take(message, this.#hooks);
+    this.#subscriptions.push(await this.#subscribe(connection, own, take));
+    const tell = (message: Msg) => this.#tellHeld(message);
+    await this.#subscribe(connection, directSubject(undefined, '*.*'), tell);
+  }
+
+  async #subscribe(
+    connection: NatsConnection,
+    subject: string,
+    take: (message: Msg) => void,
+    queue?: string,
+  ): Promise<Subscription> {
     const subscription = connection.subscribe(subject, {
-      queue: QUEUE,
+      ...(queue !== undefined && { queue }),
       callback: (error, message) => {
-        if (!error) this.#takeSafely(message, way);
+        if (!error) this.#takeSafely(message, take);
       },
     });
     // What the server refuses has come before the answer to this.
@@ -163,15 +188,16 @@ export class NatsDoor {
       throw error;
     });
     if (subscription.isClosed()) {
-      throw new Error(`its user may not subscribe to ${subject} with the queue group ${QUEUE}`);
+      const group = queue === undefined ? '' : ` with the queue group ${queue}`;
+      throw new Error(`its user may not subscribe to ${subject}${group}`);
     }
-    this.#subscriptions.push(subscription);
+    return subscription;
   }
 
   /** The library would read no further message after an error. It throws one where headers are read that are none. */
-  #takeSafely(message: Msg, way: Way): void {
+  #takeSafely(message: Msg, take: (message: Msg) => void): void {
     try {
-      this.#take(message, way);
+      take(message);
     } catch (error) {
       this.#warnOnce(
         'unreadable',
@@ -180,16 +206,29 @@ export class NatsDoor {
     }
   }
 
-  #take(message: Msg, { count, bytes, answer }: Way): void {
-    const [, , team = '', agent = ''] = message.subject.split('.');
-    if (!isFleetName(team) || !isFleetName(agent)) return;
+  /** @returns `team/agent`; `undefined` for what gets no answer */
+  #senderOf(message: Msg): string | undefined {
+    const [team = '', agent = ''] = message.subject.split('.').slice(-2);
+    if (!isFleetName(team) || !isFleetName(agent)) return undefined;
     // A server may publish anywhere: an agent could write through it where it may not, such as a command to JetStream.
-    if (!message.reply?.startsWith(`_INBOX.${team}.${agent}.`)) {
-      return this.#warnOnce(
-        'elsewhere',
-        `A question of ${team}/${agent} wants its answer elsewhere than in its _INBOX.${team}.${agent}: it gets none`,
-      );
-    }
+    if (message.reply?.startsWith(`_INBOX.${team}.${agent}.`)) return `${team}/${agent}`;
+    this.#warnOnce(
+      'elsewhere',
+      `A question of ${team}/${agent} wants its answer elsewhere than in its _INBOX.${team}.${agent}: it gets none`,
+    );
+    return undefined;
+  }
+
+  #tellHeld(message: Msg): void {
+    const from = this.#senderOf(message);
+    const has = this.#held.has(`${from} ${message.string()}`);
+    const isOpen = has || !this.#ending.signal.aborted;
+    if (from !== undefined && isOpen) message.respond(JSON.stringify({ server: this.#id, has }));
+  }
+
+  #take(message: Msg, { count, bytes, answer }: Way): void {
+    const from = this.#senderOf(message);
+    if (from === undefined) return;
     const header = headersOf(message);
     const { length } = message.data;
     const isCounted = count.take(undefined);
@@ -198,7 +237,8 @@ export class NatsDoor {
       const error = 'The server has as many questions as it can hold: ask again, or start another';
       return this.#respond(message, { status: 503, body: JSON.stringify({ error }) });
     }
-    const from = `${team}/${agent}`;
+    const held = `${from} ${header(HEADERS.question)}`;
+    this.#held.add(held);
     const work = answer({ message, header, from })
       .then((reply) => this.#respond(message, reply))
       .catch((error: unknown) =>
@@ -207,6 +247,7 @@ export class NatsDoor {
       .finally(() => {
         count.give(undefined);
         bytes.give(undefined, length);
+        this.#held.delete(held);
         this.#pending.delete(work);
       });
     this.#pending.add(work);

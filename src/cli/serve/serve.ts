@@ -18,8 +18,10 @@ import {
 import { openHttpDoor, type HttpDoor } from './httpDoor.js';
 import { readListening, type Listening, type ListeningOptions } from './listening.js';
 import { openMetrics } from './metrics.js';
+import type { NatsDoor } from './natsDoor.js';
 import { Notices } from './notices.js';
 import { Shadow } from '../policy/shadow.js';
+import type { ReadyParts } from './readiness.js';
 
 export interface ServeOptions extends ListeningOptions, FleetOptions {
   readonly settings?: string;
@@ -98,7 +100,9 @@ async function listen(served: Served, options: ServeOptions): Promise<number> {
   try {
     nats = await openFleet(fleet, answers, notices);
     const approvals = routesOf(fleet, listening, nats.board, notices);
-    door = await openHttpDoor({ ...listening, ...limits, answers, metrics, notices, approvals });
+    const ready = partsOf(policy, answers, nats.door);
+    const given = { ...listening, ...limits, answers, ready, metrics, notices, approvals };
+    door = await openHttpDoor(given);
     printLine(`hookstack serve: listening on ${door.url}`);
     const { signal } = interruption;
     if (!signal.aborted) await once(signal, 'abort');
@@ -133,6 +137,15 @@ async function readAnew(
   } catch (error) {
     printNotice('error', `tokens and certificates stay as they were: ${errorMessage(error)}`);
   }
+}
+
+/** What answers need. A policy that is replaced by none that can be used goes on to count, so that one is always there. */
+function partsOf(policy: CurrentPolicy, answers: PolicyAnswers, nats?: NatsDoor): ReadyParts {
+  return {
+    policy: () => ({ isReady: true, says: policy.state }),
+    room: () => ({ isReady: answers.room > 0, says: answers.room }),
+    ...(nats && { nats: () => ({ isReady: nats.isConnected(), says: nats.isConnected() }) }),
+  };
 }
 
 function tellRefusal(notices: Notices, refusal: Refusal, maxConcurrent: number): void {

@@ -44,6 +44,7 @@ async function open(options: Partial<HttpDoorOptions> = {}) {
     port: 0,
     access: { hasClientCertificates: false },
     answers,
+    ready: { room: () => ({ isReady: answers.room > 0, says: answers.room }) },
     metrics,
     notices: new Notices((_label, line) => void log.push(line)),
     maxBody: MIB,
@@ -57,6 +58,8 @@ async function open(options: Partial<HttpDoorOptions> = {}) {
   });
   return { url: door.url, answers, log };
 }
+
+const READY = '{"ready":true,"room":64}';
 
 interface Answer {
   readonly status: number | undefined;
@@ -124,6 +127,7 @@ describe('a door without credentials', () => {
     ['OPTIONS', ASK, 405],
     ['PUT', '/v1/claude', 405],
     ['HEAD', '/healthz', 200],
+    ['HEAD', '/readyz', 200],
     ['GET', '/metrics?x', 200],
   ])('answers %s %s with %i', async (method, path, status) => {
     const { url } = await open();
@@ -258,6 +262,7 @@ describe('a door with tokens', () => {
     expect(await ask(url, CALL, headers)).toMatchObject({ status: 200 });
     expect(await send(url, '/metrics', { headers })).toMatchObject({ status: 200 });
     expect(await send(url, '/healthz')).toMatchObject({ status: 200, body: '{"status":"ok"}' });
+    expect(await send(url, '/readyz')).toMatchObject({ status: 200, body: READY });
   });
 });
 
@@ -285,6 +290,8 @@ describe('a door that is about to close', () => {
     const health = await send(url, '/healthz');
     expect(health).toMatchObject({ status: 503, body: '{"status":"draining"}' });
     expect(health.headers.connection).toBe('close');
+    const body = '{"ready":false,"room":0}';
+    expect(await send(url, '/readyz')).toMatchObject({ status: 503, body });
     const { status, headers } = await ask(url);
     expect([status, headers['retry-after']]).toEqual([503, '1']);
   });
