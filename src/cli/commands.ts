@@ -3,6 +3,7 @@ import { DIALECT_NAMES, HOOK_SCOPES, HookEventName } from '../protocol/types.js'
 import { STACK_NAMES } from '../protocol/stages.js';
 import { GUARD_NAMES } from './add/guardNames.js';
 import type { CommandSpec } from './shared/addCommand.js';
+import { peopleOptions } from './shared/people/peopleOptions.js';
 import { natsServerOptions, natsTlsOptions } from './shared/natsServer.js';
 import {
   countOption,
@@ -464,6 +465,7 @@ With --url, the variables HOOKSTACK_MCP_HEADER_1, _2 … hold headers ("Authoriz
         '--origin <url>',
         'where browsers find /approvals, behind a proxy: https://HOST; default where it listens; needs --tokens or --client-ca',
       ),
+      ...peopleOptions,
       traceOption(),
     ],
     notes: `Answers POST /v1/events, POST /v1/events/<Event>, POST /v1/claude, GET /healthz, GET /readyz and GET /metrics.

@@ -78,7 +78,8 @@ export function remoteApprover(
     const put = (leftMs: number) => {
       // In the end the server says that nobody has answered, as it alone knows.
       const wait = Math.round(leftMs > waitMs ? waitMs : leftMs + LAPSE_MS);
-      const sent: AskedPerson = { ...asked, expiresInMs: Math.ceil(leftMs), waitMs: wait };
+      const times = { expiresInMs: Math.ceil(leftMs), waitMs: wait };
+      const sent: AskedPerson = { ...asked, ...times, asksAgain: true };
       return post({
         id,
         body: JSON.stringify(sent, nameNumbers),

@@ -4,7 +4,12 @@ import { setTimeout } from 'node:timers/promises';
 import { headers as newHeaders, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { approvalRoutes } from '../../src/cli/serve/approvals/approvalRoutes.js';
 import { answerQuestion, type PutReply } from '../../src/cli/serve/approvals/approvalQuestions.js';
+import { Tokens } from '../../src/cli/serve/access.js';
 import { KvBoard, type KvBoardOptions } from '../../src/cli/serve/approvals/kvBoard.js';
+import { KvSessions } from '../../src/cli/serve/approvals/kvSessions.js';
+import { peopleWithTokens, type People } from '../../src/cli/shared/people/people.js';
+import { keyOf } from '../../src/cli/serve/approvals/storedQuestion.js';
+import type { Roles } from '../../src/cli/shared/people/roles.js';
 import { connectNats } from '../../src/fleet/natsConnection.js';
 import type { PostApproval } from '../../src/fleet/fleetApprover.js';
 import type { ApprovalRequest } from '../../src/protocol/approval.js';
@@ -54,19 +59,29 @@ export interface TestServer {
   kill(): Promise<void>;
 }
 
-const TOKENS = new Map([
-  ['token-of-anna-0123456789', 'anna'],
-  ['token-of-ben-0123456789', 'ben'],
-]);
+export interface TestServerOptions extends KvBoardOptions {
+  readonly people?: People;
+  readonly roles?: Roles;
+  readonly port?: number;
+}
+
+export function tokensOf(holders: Readonly<Record<string, string>>): Tokens {
+  const tokens = new Tokens();
+  for (const [name, token] of Object.entries(holders)) tokens.add(name, token);
+  return tokens;
+}
+
+const TOKENS = tokensOf({ anna: 'token-of-anna-0123456789', ben: 'token-of-ben-0123456789' });
 
 export async function startServer(
   nats: TestNats,
-  options: KvBoardOptions = {},
+  { people = peopleWithTokens(TOKENS), roles, port = 0, ...options }: TestServerOptions = {},
 ): Promise<TestServer> {
   const nc = await connectAs(nats, 'policy');
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
-  const board = new KvBoard({ log, newInMinute: 1000, ...options });
+  const sessions = new KvSessions();
+  const board = new KvBoard({ log, newInMinute: 1000, sessions, ...options });
   await board.begin(nc);
   nc.subscribe('hooks.approve.*.*', {
     queue: 'policy',
@@ -78,7 +93,7 @@ export async function startServer(
   });
   const routes = approvalRoutes({
     board,
-    approvers: { nameOf: (token) => TOKENS.get(token) },
+    approvers: { people, sessions, roles },
     isTls: false,
     askerOf: ({ headers }) => (headers.authorization === 'Bearer one' ? 'acme/one' : undefined),
     log,
@@ -86,7 +101,7 @@ export async function startServer(
   const server = createServer((request, response) => {
     void routes(request, response).then((isOurs) => isOurs || response.writeHead(418).end());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const kill = () => end(server, nc, board);
   const drop = () => server.closeAllConnections();
@@ -105,6 +120,19 @@ async function end(server: Server, nc: NatsConnection, board: KvBoard): Promise<
   await board.close();
   server.closeAllConnections();
   server.close();
+}
+
+/** A question of an agent that waits at a server, of which the server knows. */
+export async function putQuestion(
+  { board }: TestServer,
+  change: Partial<ApprovalRequest> = {},
+  from = 'acme/one',
+) {
+  const { expiresAt: _, ...request } = requestOf(change);
+  const key = keyOf(from, request.id);
+  const outcome = board.ask({ from, request, timeoutMs: 20_000, waitMs: 15_000 });
+  while (!board.list().some((each) => each.key === key)) await setTimeout(5);
+  return { outcome, key, takeBack: () => board.takeBack(from, request.id) };
 }
 
 /** How an agent reaches servers over NATS. */
@@ -133,11 +161,43 @@ export async function signIn(origin: string, token: string) {
 
 type Person = Awaited<ReturnType<typeof signIn>>;
 
+/** The same person at the page of another server. */
+export function at(person: Person, origin: string): Person {
+  const post: Person['post'] = (path, body, headers) =>
+    fetch(`${origin}${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Origin: origin, ...headers },
+      body: JSON.stringify(body),
+    });
+  return { ...person, origin, post };
+}
+
+/** How a question has ended, as the page at a server is told, one after the other. */
+export async function told(
+  { cookie }: Person,
+  origin: string,
+  key: string,
+  count: number,
+): Promise<unknown[]> {
+  const stream = await fetch(`${origin}/approvals/events`, { headers: { Cookie: cookie } });
+  let text = '';
+  for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(chunk).toString();
+    const overs = [...text.matchAll(/event: over\ndata: (.*)\n\n/gu)]
+      .map(([, data = '']) => JSON.parse(data) as { key: string; state: string })
+      .filter((over) => over.key === key);
+    if (overs.length >= count) return overs.map(({ state }) => state);
+  }
+  throw new Error('the stream has ended');
+}
+
 /** What a page is told of a question. An answer repeats it. */
 export interface Shown {
   readonly key: string;
   readonly revision: number;
   readonly digest: string;
+  readonly shown: string;
+  readonly may: string;
   readonly from: string;
   /** Ms until the answer is no. */
   readonly leftMs: number;
@@ -152,8 +212,8 @@ export async function shownTo(person: Person, key?: string): Promise<Shown> {
   for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) {
     text += Buffer.from(chunk).toString();
     for (const [, data = ''] of text.matchAll(/event: question\ndata: (.*)\n\n/gu)) {
-      const told = JSON.parse(data) as Shown;
-      if (key === undefined || told.key === key) return told;
+      const question = JSON.parse(data) as Shown;
+      if (key === undefined || question.key === key) return question;
     }
   }
   throw new Error('the stream has ended');
@@ -162,10 +222,10 @@ export async function shownTo(person: Person, key?: string): Promise<Shown> {
 /** Answers once the question has been shown for long enough. */
 export async function answerTo(
   { post, own }: Person,
-  { key, revision, digest }: Pick<Shown, 'key' | 'revision' | 'digest'>,
+  { key, revision, digest, shown }: Pick<Shown, 'key' | 'revision' | 'digest' | 'shown'>,
   said: object,
 ): Promise<Response> {
-  const body = { revision, digest, ...said };
+  const body = { revision, digest, shown, ...said };
   for (;;) {
     const response = await post(`/approvals/${key}`, body, own);
     if (response.status !== 425) return response;

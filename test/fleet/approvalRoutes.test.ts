@@ -96,7 +96,7 @@ describe('the page of questions', () => {
   it('lets people answer at two servers, of whom the second is told who was first', async () => {
     const [anna, ben] = await Promise.all([signIn(first.origin, ANNA), signIn(second.origin, BEN)]);
     expect(anna.setCookie).toMatch(
-      /^hookstack_\d+=[\w-]{43}; Path=\/approvals; HttpOnly; SameSite=Strict; Max-Age=43200$/,
+      /^hookstack_[\da-f]{12}=[\w-]{43}; Path=\/approvals; HttpOnly; SameSite=Strict; Max-Age=43200$/,
     );
     const { key, asked } = await putAndShow();
     const [toAnna, toBen] = await Promise.all([shownTo(anna, key), shownTo(ben, key)]);
@@ -162,15 +162,17 @@ describe('the page of questions', () => {
     const path = `/approvals/${key}`;
     const shown = await shownTo(anna, key);
     const { revision, digest } = shown;
+    const answer = { revision, digest, shown: shown.shown };
     expect(await post(path, { revision, digest, decision: 'maybe' })).toBe(422);
     expect(await post(path, { digest, decision: 'allow' })).toBe(422);
     expect(await post(path, { revision, decision: 'allow' })).toBe(422);
-    expect(await post(path, { revision, digest, decision: 'allow', by: 'ben' })).toBe(422);
+    expect(await post(path, { revision, digest, decision: 'allow' })).toBe(422);
+    expect(await post(path, { ...answer, decision: 'allow', by: 'ben' })).toBe(422);
     expect(await post(path, '{')).toBe(400);
     expect(await post(path, '"x'.padEnd(20_000, 'x'))).toBe(413);
-    const allow = { revision, digest, decision: 'allow' };
-    expect(await post(`/approvals/${'0'.repeat(64)}`, allow)).toBe(404);
-    expect(await post('/approvals/..%2f', allow)).toBe(404);
+    const allow = { ...answer, decision: 'allow' };
+    expect(await post(`/approvals/${'0'.repeat(64)}`, allow)).toBe(409);
+    expect(await post('/approvals/..%2f', allow)).toBe(409);
     const denied = await answerTo(anna, shown, { decision: 'deny', remember: 'session' });
     expect(denied.status).toBe(200);
     const hookstack: unknown = expect.anything();
@@ -191,7 +193,7 @@ describe('the page of questions', () => {
       await answerTo(anna, { ...shown, digest: otherShown.digest }, allow),
       await answerTo(anna, { ...otherShown, key: one.key }, allow),
     ].map(({ status }) => status);
-    expect(statuses).toEqual([404, 409, 409, 409]);
+    expect(statuses).toEqual([409, 409, 409, 409]);
     const open = first.board.list().map(({ key }) => key);
     expect(open).toEqual(expect.arrayContaining([one.key, other.key]));
     for (const each of [shown, otherShown]) {
@@ -252,9 +254,9 @@ describe('the page of questions', () => {
     expect((await anna.post('/approvals/sign-out', {}, anna.own)).status).toBe(200);
     const ben = await signIn(other.origin, BEN);
     expect(ben.response.status).toBe(200);
-    const answer = { revision: 1, digest: '', decision: 'deny' };
+    const answer = { revision: 1, digest: '', shown: '', decision: 'deny' };
     const answered = await ben.post('/approvals/00', answer, ben.own);
-    expect(answered.status).toBe(404);
+    expect(answered.status).toBe(409);
     for (const { end } of held) end();
     await other.kill();
   });

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -8,7 +9,8 @@ import { postTo } from '../../src/fleet/fleetApprover.js';
 import { remoteApprover, type PostApproval } from '../../src/fleet/fleetApprover.js';
 import { FLEET_SECRETS, startNats, type TestNats } from '../helpers/natsServer.js';
 import { Cli } from '../cli/helpers.js';
-import { answerTo, requestOf, shownTo, signIn } from './approvalHelpers.js';
+import { startOidcProvider } from '../helpers/oidcProvider.js';
+import { answerTo, at, requestOf, shownTo, signIn, told } from './approvalHelpers.js';
 
 const cli = new Cli();
 const running: ReturnType<Cli['start']>[] = [];
@@ -65,8 +67,8 @@ async function askAndAllow(url: string, post: PostApproval) {
   return { from, said: await asked };
 }
 
-function over(at: string, secret: string): PostApproval {
-  return postTo(parseFleetAddress(at), { secret });
+function over(url: string, secret: string): PostApproval {
+  return postTo(parseFleetAddress(url), { secret });
 }
 
 describe('hookstack serve with --approvers', () => {
@@ -110,6 +112,97 @@ describe('hookstack serve with --approvers', () => {
     expect(exitCode).toBe(0);
     expect(String(stderr)).toContain('anna allowed acme/one (run_shell_command)');
     expect(String(stderr)).not.toContain(ANNA);
+  });
+
+  it('hands on the question of a server that is killed, to who asks through a load balancer', async () => {
+    const [first, second] = await Promise.all([
+      serve(fleetFiles(), '--nats', nats.url),
+      serve(fleetFiles(), '--nats', nats.url),
+    ]);
+    const balancer = await balance(first.url, second.url);
+    const approve = remoteApprover(over(balancer.url, AGENT));
+    const asked = Promise.resolve(approve(requestOf(), { signal: new AbortController().signal }));
+    const anna = await signIn(first.url, ANNA);
+    const shown = await shownTo(anna);
+    first.server.kill('SIGKILL');
+    // Signed in there, and shown there: it counts here.
+    const there = at(anna, second.url);
+    const overs = told(there, second.url, shown.key, 2);
+    const given = await answerTo(there, shown, { decision: 'allow' });
+    expect([given.status, await given.json()]).toEqual([
+      200,
+      { decision: 'allow', state: 'given' },
+    ]);
+    expect(await asked).toEqual({ decision: 'allow', by: 'anna' });
+    expect(await overs).toEqual(['answered', 'taken']);
+    balancer.close();
+  });
+
+  it('lets people of a proxy in, with their roles', async () => {
+    const { 'token-file': secret, tokens } = fleetFiles();
+    const roles = JSON.stringify({ groups: { sre: { may: 'answer' } } });
+    const of = ['--user-header', 'X-User', '--groups-header', 'X-Groups', '--four-eyes'];
+    const { url } = await serve(
+      { 'token-file': secret, tokens, roles },
+      '--nats',
+      nats.url,
+      '--origin',
+      'https://ask.example',
+      ...of,
+    );
+    const sign = (headers: Record<string, string>) =>
+      fetch(`${url}/approvals/sign-in`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Origin: 'https://ask.example', ...headers },
+        body: '{}',
+      });
+    expect((await sign({})).status).toBe(401);
+    expect(await (await sign({ 'X-User': 'ann', 'X-Groups': 'sre' })).json()).toMatchObject({
+      name: 'ann',
+      signIn: 'proxy',
+    });
+  });
+
+  it('sends people to their OpenID provider', async () => {
+    const { 'token-file': secret, tokens } = fleetFiles();
+    const provider = await startOidcProvider({ id: 'hookstack', secret: 'secret-of-client' });
+    const said = { issuer: provider.issuer, clientId: 'hookstack', clientSecretFile: 'token-file' };
+    const oidc = JSON.stringify(said);
+    const { url } = await serve(
+      {
+        'token-file': secret,
+        tokens,
+        roles: '{"people":{"ann@example.com":{"may":"view"}}}',
+        oidc,
+      },
+      '--nats',
+      nats.url,
+      '--origin',
+      'https://ask.example',
+    );
+    const begun = await fetch(`${url}/approvals/oidc`, { redirect: 'manual' });
+    expect(begun.headers.get('location')).toContain(provider.issuer);
+    expect(begun.headers.get('set-cookie')).toMatch(
+      /^__Host-hookstack_oidc=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600; Secure$/,
+    );
+    provider.close();
+  });
+
+  it.each([
+    [['--approvers', '--user-header'], '--approvers and --user-header are two ways to sign in'],
+    [['--user-header'], 'say with --roles FILE who may answer'],
+    [['--oidc', '--roles'], 'and with --origin URL where browsers find the page'],
+    [['--approvers', '--trusted-proxy'], 'are of use with --user-header only'],
+    [['--four-eyes'], '--roles and --four-eyes are of use with a page only'],
+  ])('refuses %s', async (options, why) => {
+    const { 'token-file': secret } = fleetFiles();
+    const served = serve(
+      { 'token-file': secret },
+      '--nats',
+      nats.url,
+      ...options.flatMap((each) => [each, 'x']),
+    );
+    await expect(served).rejects.toThrow(why);
   });
 
   it('takes answers of the page that a proxy shows, and of no other', async () => {
@@ -172,3 +265,30 @@ describe('hookstack serve with --approvers', () => {
     );
   });
 });
+
+/** Connects each client to the first of these that is there. */
+async function balance(...urls: readonly string[]) {
+  const server = createServer((client) => {
+    client.on('error', () => undefined);
+    const next = (left: readonly string[]) => {
+      const [url, ...others] = left;
+      if (url === undefined) {
+        client.destroy();
+        return;
+      }
+      const to = connect(Number(new URL(url).port), '127.0.0.1');
+      to.once('error', () =>
+        to.connecting || to.bytesRead === 0 ? next(others) : client.destroy(),
+      );
+      to.once('connect', () => {
+        to.removeAllListeners('error').on('error', () => client.destroy());
+        client.pipe(to).pipe(client);
+        to.once('close', () => client.destroy());
+      });
+    };
+    next(urls);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
+}

@@ -108,7 +108,8 @@ function answers(port: number): Promise<boolean> {
   });
 }
 
-async function freePort(): Promise<number> {
+/** A port that nobody listens to just now. */
+export async function freePort(): Promise<number> {
   const { createServer } = await import('node:net');
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { isFleetName, isLoopback } from '../../fleet/address.js';
 import { readSecretFile } from '../../fleet/secret.js';
+import { proofOf } from '../shared/people/people.js';
 import { toOneLine } from '../shared/terminal.js';
 
 /** Who asks, or why he may not. */
@@ -33,7 +34,7 @@ export class Tokens {
   /** Emits `replaced`. */
   readonly changes = new EventEmitter();
   #key = randomBytes(32);
-  #names = new Map<string, string>();
+  #names = new Map<string, { readonly name: string; readonly proof: string }>();
 
   /** How many there are. */
   get size(): number {
@@ -47,13 +48,18 @@ export class Tokens {
   add(name: string, token: string): boolean {
     const digest = this.#digestOf(token);
     if (this.#names.has(digest)) return false;
-    this.#names.set(digest, name);
+    this.#names.set(digest, { name, proof: proofOf(token) });
     return true;
   }
 
   /** Whose token it is. What is compared are digests with a key of this process, so that its time tells nothing. */
   nameOf(token: string): string | undefined {
-    return this.#names.get(this.#digestOf(token));
+    return this.#names.get(this.#digestOf(token))?.name;
+  }
+
+  /** Whose token proves that, as {@link proofOf} says. */
+  nameOfProof(proof: string): string | undefined {
+    return [...this.#names.values()].find((each) => each.proof === proof)?.name;
   }
 
   /** Has those of others count in place of its own. */

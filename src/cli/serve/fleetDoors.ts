@@ -4,27 +4,29 @@ import type { TlsFiles } from '../../fleet/question.js';
 import { readSecret } from '../../fleet/secret.js';
 import type { FleetSettings } from '../../fleet/fleetSettings.js';
 import { tlsOf, type NatsServerOptions } from '../shared/natsServer.js';
+import { peopleWithTokens, type People } from '../shared/people/people.js';
+import type { PeopleOptions } from '../shared/people/peopleOptions.js';
+import { readPeople, signInOption, type GivenPeople } from '../shared/people/readPeople.js';
 import { printNotice } from '../shared/terminal.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
-import { admit, PEOPLE, readTokens, type Tokens } from './access.js';
+import { admit, PEOPLE, readTokens, type AccessOptions, type Tokens } from './access.js';
 import type { PolicyAnswers } from './answers.js';
 import { approvalRoutes } from './approvals/approvalRoutes.js';
 import { KvBoard } from './approvals/kvBoard.js';
+import { KvSessions } from './approvals/kvSessions.js';
+import { PAGE } from './approvals/signIn.js';
 import { said, type Listening } from './listening.js';
 import { NatsDoor } from './natsDoor.js';
 import type { Notices } from './notices.js';
 
-export interface FleetOptions extends NatsServerOptions {
+export interface FleetOptions extends NatsServerOptions, PeopleOptions {
   readonly name: string;
   /** Whether what hooks of this server do goes to the record. */
   readonly record: boolean;
-  readonly approvers?: string;
-  /** See `ListeningOptions`. */
-  readonly origin?: string;
 }
 
 /** What a server needs to be one of several. */
-export interface Fleet {
+export interface Fleet extends GivenPeople {
   readonly url?: string;
   readonly secret?: string | undefined;
   readonly tls: TlsFiles;
@@ -49,11 +51,12 @@ const SERVERS = 'policy';
 /** @throws UsageError for options that do not fit, and files that cannot be used */
 export async function readFleet(options: FleetOptions): Promise<Fleet> {
   const { nats: url, tokenFile, name, approvers: file, origin } = options;
-  if (url === undefined && (tokenFile !== undefined || file !== undefined)) {
-    const option = file === undefined ? '--token-file' : '--approvers';
+  const way = signInOption(options);
+  if (url === undefined && (tokenFile !== undefined || way !== undefined)) {
+    const option = way ?? '--token-file';
     throw new UsageError(`${option} is of use with NATS only: add --nats nats://HOST:PORT`);
   }
-  if (origin !== undefined && file === undefined) {
+  if (origin !== undefined && way === undefined) {
     throw new UsageError('--origin is of use with a page only: add --approvers FILE');
   }
   if (!isFleetName(name)) {
@@ -73,6 +76,7 @@ export async function readFleet(options: FleetOptions): Promise<Fleet> {
     tls: tlsOf(options),
     name,
     ...(approvers && { approvers }),
+    ...(await readPeople(options, PAGE)),
   };
 }
 
@@ -83,29 +87,32 @@ export async function readFleet(options: FleetOptions): Promise<Fleet> {
  * @throws UsageError where there cannot be a connection, or no board for those who are to answer
  */
 export async function openFleet(fleet: Fleet, answers: PolicyAnswers, notices: Notices) {
-  const { url, tls, approvers, ...others } = fleet;
+  const { url, tls, approvers, people, needsTwo, ...others } = fleet;
   if (url === undefined) return {};
-  const board = new KvBoard({ log });
+  const sessions = new KvSessions();
   const onWarn = (text: string) => notices.tell('warning', 'nats', text);
-  const needsBoard = approvers !== undefined;
+  const needsBoard = approvers !== undefined || people !== undefined;
+  const board = new KvBoard({
+    log,
+    ...(needsBoard && { sessions }),
+    ...(needsTwo && { needsTwo }),
+  });
   const opening = NatsDoor.open({ ...others, ...tls, url, answers, board, needsBoard, onWarn });
-  return { board, door: await orUsageError(opening, said('--nats')) };
+  return { board, sessions, door: await orUsageError(opening, said('--nats')) };
 }
 
 /** @returns handles requests to the paths of approvals */
 export function routesOf(
-  { approvers }: Fleet,
+  fleet: Fleet,
   { access, tls, origin }: Listening,
-  board: KvBoard | undefined,
+  { board, sessions }: Partial<Awaited<ReturnType<typeof openFleet>>>,
   notices: Notices,
 ): ReturnType<typeof approvalRoutes> {
+  const { approvers, roles } = fleet;
+  const people = fleet.people ?? (approvers && tokenPeople(approvers, access));
   return approvalRoutes({
     board,
-    // Who asks must not answer, also where both were given the same token.
-    approvers: approvers && {
-      nameOf: (token) => (access.tokens?.nameOf(token) ? undefined : approvers.nameOf(token)),
-      changes: approvers.changes,
-    },
+    approvers: people && sessions && { people, sessions, roles },
     isTls: tls !== undefined,
     origin,
     askerOf: (request) => {
@@ -117,6 +124,15 @@ export function routesOf(
       return undefined;
     },
     log,
+  });
+}
+
+/** Who asks must not answer, also where both were given the same token. */
+function tokenPeople(approvers: Tokens, { tokens }: AccessOptions): People {
+  return peopleWithTokens({
+    nameOf: (token) => (tokens?.nameOf(token) ? undefined : approvers.nameOf(token)),
+    nameOfProof: (proof) => (tokens?.nameOfProof(proof) ? undefined : approvers.nameOfProof(proof)),
+    changes: approvers.changes,
   });
 }
 

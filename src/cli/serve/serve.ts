@@ -99,7 +99,7 @@ async function listen(served: Served, options: ServeOptions): Promise<number> {
   const limits = { maxBody: maxBody * 1024 * 1024, longestMs: LONGEST_MS };
   try {
     nats = await openFleet(fleet, answers, notices);
-    const approvals = routesOf(fleet, listening, nats.board, notices);
+    const approvals = routesOf(fleet, listening, nats, notices);
     const ready = partsOf(policy, answers, nats.door);
     const given = { ...listening, ...limits, answers, ready, metrics, notices, approvals };
     door = await openHttpDoor(given);
@@ -130,9 +130,10 @@ async function readAnew(
   await Promise.all([policy.reload(), shadow?.reload()]);
   try {
     const { access, tls } = await readListening(options);
-    const { approvers } = await readFleet(options);
+    const { approvers, roles } = await readFleet(options);
     if (access.tokens) listening.access.tokens?.replaceBy(access.tokens);
     if (approvers) fleet.approvers?.replaceBy(approvers);
+    if (roles) fleet.roles?.replaceBy(roles);
     door?.setTls(tls);
   } catch (error) {
     printNotice('error', `tokens and certificates stay as they were: ${errorMessage(error)}`);

@@ -1,11 +1,13 @@
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { beginStream, send } from '../respond.js';
 import { show, viewOf } from './approvalView.js';
 import type { KvBoard } from './kvBoard.js';
 import type { OpenQuestion } from './openQuestions.js';
-import type { ApproverSession, ShownQuestions } from './signIn.js';
-import type { StoredOver } from './storedQuestion.js';
+import type { ApproverSession } from './kvSessions.js';
+import type { Roles } from '../../shared/people/roles.js';
+import { shownNow, type SignIn } from './signIn.js';
+import { isFinal, type StoredOver } from './storedQuestion.js';
 
 const MAX_PAGES = 100;
 const HEARTBEAT_MS = 15_000;
@@ -16,10 +18,18 @@ const MAX_BEHIND = 16 * 1024 * 1024;
 export class ApprovalEvents {
   readonly #pages = new Set<Page>();
 
-  constructor(private readonly board: KvBoard) {}
+  constructor(
+    private readonly board: KvBoard,
+    private readonly signIn: SignIn,
+    private readonly roles: Roles | undefined,
+  ) {}
 
   /** Until the session ends. */
-  open(response: ServerResponse, { over: { signal }, shown }: ApproverSession): void {
+  async open(
+    request: IncomingMessage,
+    response: ServerResponse,
+    session: ApproverSession,
+  ): Promise<void> {
     if (this.#pages.size >= MAX_PAGES) {
       return send(
         response,
@@ -28,24 +38,29 @@ export class ApprovalEvents {
         { 'Retry-After': '10' },
       );
     }
-    beginStream(response);
-    const page = new Page(response, shown);
+    const end = () => response.end();
+    const page = new Page(response, this.board, session, this.roles);
     this.#pages.add(page);
+    response.once('close', () => this.#pages.delete(page));
+    const unwatch = await this.signIn.watch(session, end);
+    beginStream(response);
     const stop = this.board.listen((key, question, over) => {
       if (question) page.show(question);
       else page.end(key, over);
     });
-    const heartbeat = setInterval(() => page.tell('alive', {}), HEARTBEAT_MS);
-    const end = () => response.end();
-    signal.addEventListener('abort', end);
-    response.once('close', () => {
+    // What ends a session without a word, such as its time, is seen here.
+    const check = async () => ((await this.signIn.find(request)) ? page.tell('alive', {}) : end());
+    const heartbeat = setInterval(() => void check().catch(end), HEARTBEAT_MS);
+    const close = () => {
       stop();
+      unwatch();
       clearInterval(heartbeat);
-      signal.removeEventListener('abort', end);
-      this.#pages.delete(page);
-    });
+    };
+    response.once('close', close);
+    if (response.destroyed) return close();
     // Those of a connection before are not there any more.
     page.tell('begin', {});
+    for (const [key, over] of this.board.recent()) page.end(key, over);
     for (const question of this.board.list()) page.show(question);
     page.show('ready');
   }
@@ -59,7 +74,9 @@ class Page {
 
   constructor(
     private readonly response: ServerResponse,
-    private readonly shown: ShownQuestions,
+    private readonly board: KvBoard,
+    private readonly session: ApproverSession,
+    private readonly roles: Roles | undefined,
   ) {
     response.once('close', () => this.#gone.abort());
   }
@@ -78,15 +95,24 @@ class Page {
 
   end(key: string, over: StoredOver | undefined): void {
     this.#untold.delete(key);
+    if (over && !this.#may(over.from)) return;
     const { state, approval } = over ?? {};
     const by = show(approval?.by ?? '');
-    this.tell('over', { key, state, by, decision: approval?.decision });
+    const how = over && isFinal(over) && state === 'answered' ? 'taken' : state;
+    this.tell('over', { key, state: how, by, decision: approval?.decision });
+  }
+
+  #may(from: string, about?: string): string | undefined {
+    return this.roles ? this.roles.of(this.session, from, about) : 'answer';
   }
 
   #tellQuestion(question: OpenQuestion): void {
+    const { from, request } = question;
+    const may = this.#may(from, request.toolName ?? request.event);
+    if (!may) return;
     const view = viewOf(question);
-    this.shown.add(view.key, view);
-    this.tell('question', view);
+    const shown = shownNow(this.session, view, this.board.now());
+    this.tell('question', { ...view, shown, may });
   }
 
   async #tellAll(): Promise<void> {

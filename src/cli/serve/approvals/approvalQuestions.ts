@@ -4,13 +4,19 @@ import { HookEventName } from '../../../protocol/types.js';
 import {
   anyObject,
   expecting,
+  flag,
   objectOf,
   positiveCount,
   text,
   type Check,
 } from '../../../util/checks.js';
 import { copyData, isRecord } from '../../../util/records.js';
-import { MAX_QUESTION_BYTES, STILL_OPEN, type TakeBack } from '../../../fleet/approvalEnvelope.js';
+import {
+  MAX_QUESTION_BYTES,
+  STILL_OPEN,
+  type AskedPerson,
+  type TakeBack,
+} from '../../../fleet/approvalEnvelope.js';
 import { markAnswer } from '../../../fleet/answerMark.js';
 import { readQuestion } from '../../../fleet/question.js';
 import { errorMessage } from '../../../util/errorMessage.js';
@@ -18,7 +24,7 @@ import type { KvBoard, Outcome } from './kvBoard.js';
 import type { KeptRequest } from './storedQuestion.js';
 
 /** A question as it came. The lengths are those of `AskedPerson`. */
-type ReadRequest = KeptRequest & { readonly expiresInMs?: number; readonly waitMs?: number };
+type ReadRequest = KeptRequest & Partial<Pick<AskedPerson, 'expiresInMs' | 'waitMs' | 'asksAgain'>>;
 
 /** What an agent puts to a person, whichever way it came. */
 export interface PutQuestion {
@@ -53,12 +59,13 @@ export async function answerQuestion(board: KvBoard, put: PutQuestion): Promise<
       await board.takeBack(put.from, request.takeBack);
       return { status: 200, body: markAnswer({}, { id: request.takeBack }) };
     }
-    const { expiresInMs, waitMs, ...asked } = request;
+    const { expiresInMs, waitMs, asksAgain, ...asked } = request;
     const outcome = await board.ask({
       from: put.from,
       request: asked,
       timeoutMs: expiresInMs ?? readQuestion(put.header, LONGEST_QUESTION_MS).timeoutMs,
       waitMs: Math.min(waitMs ?? LONGEST_WAIT_MS, LONGEST_WAIT_MS),
+      ...(asksAgain && { asksAgain }),
     });
     return replyTo(request, outcome);
   } catch (error) {
@@ -128,6 +135,7 @@ const FIELDS: readonly (readonly [keyof ReadRequest, Check<unknown>, 'optional'?
   ['agent', text as Check<unknown>, 'optional'],
   ['expiresInMs', positiveCount as Check<unknown>, 'optional'],
   ['waitMs', positiveCount as Check<unknown>, 'optional'],
+  ['asksAgain', flag as Check<unknown>, 'optional'],
 ];
 
 /**

@@ -1,23 +1,28 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { APPROVALS_PATH, MAX_QUESTION_BYTES } from '../../../fleet/approvalEnvelope.js';
-import type { Approval } from '../../../protocol/approval.js';
 import { expecting, objectOf, oneOf, positiveCount, text } from '../../../util/checks.js';
+import { errorMessage } from '../../../util/errorMessage.js';
 import { hashOf, styleOf } from '../../shared/page/pageParts.js';
 import { ApprovalEvents } from './approvalEvents.js';
-import { show } from './approvalView.js';
+import { show, viewOf } from './approvalView.js';
+import type { OpenQuestion } from './openQuestions.js';
 import { answerQuestion } from './approvalQuestions.js';
-import type { Counted, KvBoard } from './kvBoard.js';
+import type { Counted, KvBoard, Objection } from './kvBoard.js';
 import { BodyReader } from '../readBody.js';
 import { headerOf, readJson, readSaid, send, write, wrongMethod } from '../respond.js';
 import behaviour from './page/page.js?raw';
 import ownStyle from './page/page.css?raw';
 import template from './page/page.html?raw';
+import type { ApproverSession, KvSessions } from './kvSessions.js';
+import { OidcPeople } from '../../shared/people/oidc.js';
+import type { People } from '../../shared/people/people.js';
+import type { Roles } from '../../shared/people/roles.js';
 import {
   PAGE,
   pageSession,
   SignIn,
-  type ApproverSession,
-  type Approvers,
+  OTHER_QUESTION,
+  whyNotShown,
   type ShownAs,
   type SignInOptions,
 } from './signIn.js';
@@ -25,10 +30,18 @@ import {
 export interface ApprovalRoutesOptions extends SignInOptions {
   /** Where questions wait; without one nobody can be asked. */
   readonly board: KvBoard | undefined;
-  /** Without it nobody can sign in. */
-  readonly approvers: Approvers | undefined;
+  /** Who may sign in, and who has; without it nobody can. */
+  readonly approvers: ApproverOptions | undefined;
   /** Who asks, as the credentials of the request say: `team/agent`; `undefined` where they say nothing. */
   readonly askerOf: (request: IncomingMessage) => string | undefined;
+}
+
+/** Who may answer. */
+export interface ApproverOptions {
+  readonly people: People;
+  readonly sessions: KvSessions;
+  /** Default: everybody may answer everything. */
+  readonly roles?: Roles | undefined;
 }
 
 const MAX_ANSWER_BYTES = 16 * 1024;
@@ -43,10 +56,11 @@ interface Said extends ShownAs {
 }
 
 const said = objectOf<Said>(
-  `{ "revision": number, "digest": text, "decision": "allow" | "deny", "reason": text of up to ${MAX_REASON} characters, "remember": "session" }`,
+  `{ "revision": number, "digest": text, "shown": text, "decision": "allow" | "deny", "reason": text of up to ${MAX_REASON} characters, "remember": "session" }`,
   {
     revision: positiveCount,
     digest: text,
+    shown: text,
     decision: oneOf('allow', 'deny'),
     reason: expecting<string>('text', (value) => text.is(value) && value.length <= MAX_REASON),
     remember: oneOf('session'),
@@ -64,6 +78,7 @@ export function approvalRoutes(
 ): (request: IncomingMessage, response: ServerResponse) => Promise<boolean> {
   const { board, approvers } = options;
   const routes = board && new Routes(board, options);
+  const page = board && approvers && new PageRoutes(board, approvers, options);
   return async (request, response) => {
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
     const isPage = path === PAGE || path.startsWith(`${PAGE}/`);
@@ -72,11 +87,12 @@ export function approvalRoutes(
     if (!routes || (board.hasNoPlace && !approvers)) {
       send(response, 404, { error: NO_BOARD });
     } else if (path === APPROVALS_PATH) await routes.take(request, response);
-    else if (!approvers) {
+    else if (page) await page.take(request, response, path.slice(PAGE.length));
+    else {
       send(response, 404, {
         error: 'Nobody can answer here: start the server with --approvers FILE, lines NAME TOKEN',
       });
-    } else await routes.page(request, response, path.slice(PAGE.length), approvers);
+    }
     return true;
   };
 }
@@ -85,18 +101,12 @@ const NO_BOARD =
   'This server has no board of questions: start it with --nats URL --token-file FILE, and NATS with JetStream';
 
 class Routes {
-  readonly #signIn: SignIn;
-  readonly #events: ApprovalEvents;
-  readonly #answers = new BodyReader(MAX_ANSWER_BYTES, 64);
   readonly #questions = new BodyReader(MAX_QUESTION_BYTES, 16);
 
   constructor(
     private readonly board: KvBoard,
     private readonly options: ApprovalRoutesOptions,
-  ) {
-    this.#signIn = new SignIn(options, options.approvers);
-    this.#events = new ApprovalEvents(board);
-  }
+  ) {}
 
   /** A question of an agent. */
   async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -110,14 +120,36 @@ class Routes {
     const reply = await answerQuestion(this.board, { from, body, header });
     write(response, reply.status, reply.body);
   }
+}
 
-  async page(
-    request: IncomingMessage,
-    response: ServerResponse,
-    path: string,
-    approvers: Approvers,
-  ): Promise<void> {
+/** What people see and do. */
+class PageRoutes {
+  readonly #signIn: SignIn;
+  readonly #events: ApprovalEvents;
+  readonly #answers = new BodyReader(MAX_ANSWER_BYTES, 64);
+
+  constructor(
+    private readonly board: KvBoard,
+    private readonly approvers: ApproverOptions,
+    options: SignInOptions,
+  ) {
+    const { people, sessions, roles } = approvers;
+    this.#signIn = new SignIn(options, people, sessions);
+    this.#events = new ApprovalEvents(board, this.#signIn, roles);
+  }
+
+  async take(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+    try {
+      await this.#route(request, response, path);
+    } catch (error) {
+      const what = `Sessions cannot be reached (${errorMessage(error)}): try again`;
+      send(response, 503, { error: what });
+    }
+  }
+
+  async #route(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
     const { method } = request;
+    const { people } = this.approvers;
     if (path === '' || path === '/') {
       if (method !== 'GET' && method !== 'HEAD') return wrongMethod(response, 'GET');
       return write(response, 200, DOCUMENT.html, {
@@ -125,17 +157,20 @@ class Routes {
         'Content-Security-Policy': DOCUMENT.policy,
       });
     }
-    if (path === '/sign-in') return this.#signIn.begin(request, response, approvers);
-    const session = this.#signIn.find(request);
-    if (!session) return send(response, 401, { error: 'Sign in first, with your token' });
+    if (path === '/sign-in') return this.#signIn.begin(request, response);
+    if (people instanceof OidcPeople && path.startsWith('/oidc')) {
+      return this.#signIn.visit(request, response, path, people);
+    }
+    const session = await this.#signIn.find(request);
+    if (!session) return send(response, 401, { error: 'Sign in first', signIn: people.kind });
     if (path === '/session' || path === '/events') {
       if (method !== 'GET') return wrongMethod(response, 'GET');
-      if (path === '/events') return this.#events.open(response, session);
-      return send(response, 200, pageSession(session));
+      if (path === '/events') return this.#events.open(request, response, session);
+      return send(response, 200, pageSession(session, people.kind));
     }
     const refusal = this.#signIn.whyForged(request, session);
     if (refusal) return send(response, 403, { error: refusal });
-    if (path === '/sign-out') return this.#signIn.end(request, response, session);
+    if (path === '/sign-out') return this.#signIn.end(response, session);
     return this.#answer(request, response, path.slice(1), session);
   }
 
@@ -143,41 +178,65 @@ class Routes {
     request: IncomingMessage,
     response: ServerResponse,
     key: string,
-    { name, shown }: ApproverSession,
+    session: ApproverSession,
   ): Promise<void> {
-    const body = await readSaid(request, response, this.#answers, name);
+    const body = await readSaid(request, response, this.#answers, session.id);
     if (!body) return;
     const [failure, answer] = said.validate(body);
-    const { revision, digest, decision, reason, remember } = failure ? {} : answer;
-    if (revision === undefined || digest === undefined || decision === undefined) {
+    const { revision, digest, shown, decision, reason, remember } = failure ? {} : answer;
+    if (!revision || digest === undefined || shown === undefined || !decision) {
       const what = failure?.message ?? 'it lacks a key; load the page anew';
       return send(response, 422, { error: `The answer cannot be read: ${what}` });
     }
-    const not = shown.whyNot(key, { revision, digest });
+    const not = whyNotShown(session, { key, revision, digest, shown }, this.board.now());
     if (not) return send(response, not.status, { error: not.error });
-    const approval: Approval & { by: string } = {
+    const given = {
       decision,
       ...(reason && { reason }),
       ...(remember && decision === 'allow' && { remember }),
-      by: name,
+      by: session.name,
     };
     try {
-      const counted = await this.board.answer(key, revision, approval);
+      const counted = await this.board.answer(key, revision, given, {
+        personId: session.id,
+        objectTo: (question) => this.#whyNot(session, question, { digest, decision }),
+      });
       const { status, error } = replyTo(counted);
-      return send(response, status, error === undefined ? { decision } : { error });
+      const { kind: state } = counted;
+      return send(response, status, error === undefined ? { decision, state } : { error });
     } catch {
       return send(response, 503, { error: 'The answer could not be stored: try again' });
     }
   }
+
+  /** Whether it is what was shown, and whether it is for this person to say. */
+  #whyNot(
+    session: ApproverSession,
+    question: OpenQuestion,
+    { digest, decision }: Pick<Said, 'digest' | 'decision'>,
+  ): Objection | undefined {
+    const { from, request } = question;
+    const { roles } = this.approvers;
+    if (viewOf(question).digest !== digest) return OTHER_QUESTION;
+    if (roles && roles.of(session, from, request.toolName ?? request.event) !== 'answer') {
+      return { status: 403, error: 'it is not for you to answer: see --roles' };
+    }
+    const isOwn = decision === 'allow' && roles?.isRunBy(session, from);
+    return isOwn ? { status: 403, error: 'you run this agent: somebody else has to' } : undefined;
+  }
 }
 
 function replyTo(counted: Counted): { readonly status: number; readonly error?: string } {
+  if (counted.kind === 'refused') return counted;
   if (counted.kind !== 'answered') return REPLIES[counted.kind];
   return { status: 409, error: `already answered by ${show(counted.by)}` };
 }
 
 const REPLIES = {
   counts: { status: 200 },
+  given: { status: 200 },
+  first: { status: 200 },
+  again: { status: 409, error: 'you have allowed it already: a second person has to' },
   late: { status: 410, error: 'too late: its time is over, and the answer was no' },
   withdrawn: { status: 410, error: 'the agent has taken its question back' },
   unknown: { status: 404, error: 'there is no such question' },

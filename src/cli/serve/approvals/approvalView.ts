@@ -37,12 +37,17 @@ export function whyUnreadable(
   return `as a person is shown it, has more than ${MAX_ESCAPES} characters that nobody can see, or that look like others`;
 }
 
-function shownOf({ from, request }: Pick<OpenQuestion, 'from' | 'request'>) {
+function shownOf({
+  from,
+  request,
+  allowedBy,
+}: Pick<OpenQuestion, 'from' | 'request' | 'allowedBy'>) {
   const { event, hooks, toolName, callId, input, originalInput } = request;
   const { sessionId, workingDir, agent } = request;
   const diff = diffValues(toolName === undefined ? 'input' : 'tool_input', originalInput, input);
   return {
     from: show(from),
+    ...(allowedBy !== undefined && { allowedBy: show(allowedBy) }),
     event,
     hooks: hooks.map(({ name, source, reason, policy }) => ({
       name: show(name),

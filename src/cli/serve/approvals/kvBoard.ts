@@ -4,16 +4,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { KV, KvEntry, KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { MAX_QUESTION_BYTES } from '../../../fleet/approvalEnvelope.js';
-import { loadPackage } from '../../../fleet/natsConnection.js';
 import { every, retry } from '../../../fleet/retry.js';
 import type { Approval } from '../../../protocol/approval.js';
 import { errorMessage } from '../../../util/errorMessage.js';
 import { whyUnreadable } from './approvalView.js';
+import type { KvSessions } from './kvSessions.js';
+import { openBucket, PAUSES_MS } from './kvBucket.js';
 import { Quota } from '../quota.js';
 import { MAX_OPEN_OF_ONE, OpenQuestions, type OpenQuestion } from './openQuestions.js';
 import {
   approvalOf,
   digestOf,
+  isFinal,
   isKey,
   keyOf,
   lineOf,
@@ -23,6 +25,7 @@ import {
   type Stored,
   type StoredOpen,
   type StoredOver,
+  type Yes,
 } from './storedQuestion.js';
 
 export interface KvBoardOptions {
@@ -30,6 +33,12 @@ export interface KvBoardOptions {
   readonly longestMs?: number;
   /** How many new questions one agent may put in a minute. Default 20. */
   readonly newInMinute?: number;
+  /** Ms after which a question that nobody asks again is taken back: its agent is gone. Default 50 seconds. */
+  readonly goneMs?: number;
+  /** Who has signed in to answer. Begun with it. */
+  readonly sessions?: KvSessions;
+  /** Whether two people have to allow it. Default: one. */
+  readonly needsTwo?: (request: KeptRequest) => boolean;
   /** Gets a line for each question that is over. */
   readonly log?: (line: string) => void;
 }
@@ -43,6 +52,8 @@ export interface Posed {
   readonly timeoutMs: number;
   /** Ms after which who asks wants to hear that it is still open. */
   readonly waitMs: number;
+  /** Whether he asks again once there is an answer, and takes it then. Others are believed to get what is sent. */
+  readonly asksAgain?: boolean;
 }
 
 /** What came of a question, for now. */
@@ -53,11 +64,23 @@ export type Outcome =
   /** Nobody could read it. `why` ends a sentence about it. */
   | { readonly kind: 'unreadable'; readonly why: string };
 
-/** What came of an answer. `by` says who was first. */
+/** What came of an answer. `given` counts once the agent has it. `by` says who was first. */
 export type Counted =
-  | { readonly kind: 'counts' }
+  | { readonly kind: 'counts' | 'given' | 'first' | 'again' }
   | { readonly kind: 'unknown' | 'late' | 'withdrawn' }
-  | { readonly kind: 'answered'; readonly by: string };
+  | { readonly kind: 'answered'; readonly by: string }
+  | ({ readonly kind: 'refused' } & Objection);
+
+/** Why an answer does not count: a status of HTTP, and words. */
+export interface Objection {
+  readonly status: number;
+  readonly error: string;
+}
+
+export interface AnswerOptions {
+  readonly personId?: string;
+  readonly objectTo?: (question: OpenQuestion) => Objection | undefined;
+}
 
 /** Tells of a question that appears, and of one that is over. */
 export type BoardListener = (
@@ -73,9 +96,13 @@ interface Placed {
 }
 
 const DEFAULT_LONGEST_MS = 24 * 3_600_000;
+/** Twice as long as a server keeps who asks waiting. */
+const DEFAULT_GONE_MS = 50_000;
 /** Requests of one who asks that wait at a time: each of its questions, and once more where a connection was lost. */
 const MAX_WAITING_OF_ONE = 2 * MAX_OPEN_OF_ONE;
 const RETRY_MS = 500;
+/** How many that are over are told to a page that comes back. */
+const MAX_RECENT = 200;
 /** Ms that it takes to end a question whose time is over. */
 const LAPSE_MS = 500;
 /** The error of JetStream for a revision that is not the last one. */
@@ -90,19 +117,22 @@ export class KvBoard {
   readonly #listeners = new Set<BoardListener>();
   readonly #closing = new AbortController();
   readonly #clock = new NatsClock();
+  readonly #lapses = new Map<string, NodeJS.Timeout>();
+  readonly #recent = new Map<string, StoredOver>();
   readonly #longestMs: number;
+  readonly #goneMs: number;
   readonly #log: (line: string) => void;
   #bucket: KV | undefined;
   #hasNoPlace = false;
   #stopWatch: (() => void) | undefined;
 
-  constructor({ longestMs, log, newInMinute }: KvBoardOptions = {}) {
-    this.#longestMs = longestMs ?? DEFAULT_LONGEST_MS;
-    this.#log = log ?? (() => undefined);
+  constructor(private readonly options: KvBoardOptions = {}) {
+    this.#longestMs = options.longestMs ?? DEFAULT_LONGEST_MS;
+    this.#goneMs = options.goneMs ?? DEFAULT_GONE_MS;
+    this.#log = options.log ?? (() => undefined);
     // One for each that waits.
     setMaxListeners(0, this.#closing.signal);
-    const onLapse = (key: string) => void this.#expire(key).catch(() => undefined);
-    this.#open = new OpenQuestions(onLapse, newInMinute);
+    this.#open = new OpenQuestions(options.newInMinute);
   }
 
   /**
@@ -112,7 +142,13 @@ export class KvBoard {
    */
   async begin(nc: NatsConnection): Promise<void> {
     if (this.#stopWatch) return;
-    this.#bucket = await openBucket(nc, this.#longestMs).catch((error: unknown) => {
+    const neededMs = this.#longestMs;
+    const limits = { maxBytes: MAX_BUCKET_BYTES, maxValueSize: 2 * MAX_QUESTION_BYTES };
+    const open = async () => {
+      await this.options.sessions?.begin(nc);
+      return openBucket(nc, BUCKET, { neededMs, ttl: neededMs + MARGIN_MS, ...limits });
+    };
+    this.#bucket = await open().catch((error: unknown) => {
       this.#hasNoPlace = true;
       throw error;
     });
@@ -140,7 +176,7 @@ export class KvBoard {
   }
 
   /** Puts a question, or asks how the same one stands. Rejects where the board cannot be reached. */
-  async ask({ from, request, timeoutMs, waitMs }: Posed): Promise<Outcome> {
+  async ask({ from, request, timeoutMs, waitMs, asksAgain }: Posed): Promise<Outcome> {
     // Before anything is counted: who asks while it is not there has used up nothing.
     const kv = this.#kv;
     const key = keyOf(from, request.id);
@@ -153,15 +189,17 @@ export class KvBoard {
     const end = once(this.#ends, key, { signal }).catch(() => []);
     let timer: NodeJS.Timeout | undefined;
     try {
-      const put = await this.#put(kv, key, { state: 'open', from, digest, expiresInMs, request });
+      const needsTwo = this.options.needsTwo?.(request) ?? false;
+      const asked = { from, digest, expiresInMs, request, needsTwo, isHandedOver: true } as const;
+      const put = await this.#put(kv, key, { state: 'open', ...asked });
       if ('kind' in put) return put;
       if (put.stored.digest !== digest) return { kind: 'taken' };
-      if (put.stored.state !== 'open') return outcomeOf(put.stored);
+      if (put.stored.state !== 'open') return await this.#hand(key, put.stored);
       const left = this.#clock.leftOf(put.created, put.stored.expiresInMs);
-      if (left <= 0) return outcomeOf(await this.#expire(key));
+      if (left <= 0) return outcomeOf(await this.#lapse(key));
       timer = setTimeout(() => enough.abort(), Math.min(waitMs, left + LAPSE_MS));
       const [over] = (await end) as [over?: StoredOver];
-      return outcomeOf(over);
+      return asksAgain && over && !isFinal(over) ? { kind: 'open' } : await this.#hand(key, over);
     } finally {
       clearTimeout(timer);
       enough.abort();
@@ -171,30 +209,61 @@ export class KvBoard {
 
   /** Takes a question of one's own back. */
   async takeBack(from: string, id: string): Promise<void> {
-    await this.#end(keyOf(from, id), (stored) => overOf(stored, 'withdrawn'));
+    await this.#change(keyOf(from, id), (stored) => overOf(stored, 'withdrawn'));
   }
 
   /**
    * Counts once, over all servers.
    *
    * @param revision of the question that the person has seen
+   * @param options.personId of the person, whom no other one has
+   * @param options.objectTo says of the question as it is stored why it is not for this person to answer
    */
   async answer(
     key: string,
     revision: number,
-    approval: Approval & { readonly by: string },
+    approval: Omit<Yes, 'personId'>,
+    { personId = approval.by, objectTo }: AnswerOptions = {},
   ): Promise<Counted> {
     if (!isKey(key)) return { kind: 'unknown' };
-    const ended = await this.#end(key, (stored, entry) => {
-      if (entry.revision !== revision) return undefined;
-      const isLate = this.#clock.leftOf(entry.created, stored.expiresInMs) <= 0;
-      return isLate ? overOf(stored, 'expired') : { ...overOf(stored, 'answered'), approval };
+    let objection: Objection | undefined;
+    const changed = await this.#change(key, (stored, entry) => {
+      if (entry.revision !== revision || stored.state !== 'open') return undefined;
+      const left = this.#clock.leftOf(entry.created, stored.expiresInMs);
+      if (left <= 0) return overOf(stored, 'expired');
+      objection = objectTo?.(questionOf(key, entry, stored, left));
+      if (objection) return undefined;
+      const { request, allowed, needsTwo = this.options.needsTwo?.(request) } = stored;
+      if (approval.decision === 'deny' || !needsTwo) return overOf(stored, 'answered', approval);
+      if (!allowed) {
+        const first = { ...approval, personId };
+        return { ...stored, allowed: first, expiresInMs: left, writer: randomUUID() };
+      }
+      return allowed.personId === personId
+        ? undefined
+        : overOf(stored, 'answered', bothOf(allowed, approval));
     });
-    if (!ended) return { kind: 'unknown' };
-    const { over, isOwn } = ended;
-    if (over.state === 'expired') return { kind: 'late' };
-    if (over.state === 'withdrawn') return { kind: 'withdrawn' };
-    return isOwn ? { kind: 'counts' } : { kind: 'answered', by: over.approval?.by ?? 'somebody' };
+    if (objection) return { kind: 'refused', ...objection };
+    if (!changed) return { kind: 'unknown' };
+    const { stored, isOwn } = changed;
+    if (stored.state === 'open') {
+      const isSecond = stored.allowed?.personId === personId;
+      return { kind: isOwn ? 'first' : isSecond ? 'again' : 'unknown' };
+    }
+    if (stored.state === 'expired') return { kind: 'late' };
+    if (stored.state === 'withdrawn') return { kind: 'withdrawn' };
+    if (!isOwn) return { kind: 'answered', by: stored.approval?.by ?? 'somebody' };
+    return { kind: isFinal(stored) ? 'counts' : 'given' };
+  }
+
+  /** Ms since 1970, by the clock that all servers share. */
+  now(): number {
+    return this.#clock.now();
+  }
+
+  /** What was over of late, or waits for its agent. */
+  recent(): Iterable<readonly [key: string, over: StoredOver]> {
+    return this.#recent;
   }
 
   list(): readonly OpenQuestion[] {
@@ -212,6 +281,7 @@ export class KvBoard {
     this.#closing.abort();
     this.#stopWatch?.();
     this.#open.clear();
+    for (const timer of this.#lapses.values()) clearTimeout(timer);
     this.#listeners.clear();
   }
 
@@ -233,41 +303,69 @@ export class KvBoard {
     const entry = await kv.get(key);
     const stored = entry && readStored(entry.string());
     if (!stored) throw new Error('the entry of the question cannot be read');
+    // Who asks again is there.
+    await kv.put(`${ALIVE}${key}`, '');
     return { stored, created: entry.created };
   }
 
-  async #expire(key: string): Promise<StoredOver | undefined> {
-    const ended = await this.#end(key, (stored, { created }) =>
-      this.#clock.leftOf(created, stored.expiresInMs) > 0 ? undefined : overOf(stored, 'expired'),
+  /** What whoever asked gets. Before he gets an answer, all are told that he has it. */
+  async #hand(key: string, over: StoredOver | undefined): Promise<Outcome> {
+    if (!over || isFinal(over)) return outcomeOf(over);
+    const taken = await this.#change(key, (stored) =>
+      stored.state === 'answered' ? overOf(stored, 'taken') : undefined,
     );
-    return ended?.over;
+    return outcomeOf(taken?.stored);
+  }
+
+  /** Ends a question whose time is over, or that nobody asks any more. */
+  async #lapse(key: string): Promise<Stored | undefined> {
+    const beat = await this.#kv.get(`${ALIVE}${key}`);
+    let againInMs = RETRY_MS;
+    const changed = await this.#change(key, (stored, { created }) => {
+      const asked = beat && beat.created > created ? beat.created : created;
+      const goneInMs = stored.isHandedOver ? this.#clock.leftOf(asked, this.#goneMs) : Infinity;
+      const lateInMs =
+        stored.state === 'open' ? this.#clock.leftOf(created, stored.expiresInMs) : Infinity;
+      againInMs = Math.min(goneInMs, lateInMs);
+      if (lateInMs <= 0) return overOf(stored, 'expired');
+      return goneInMs <= 0 ? overOf(stored, 'withdrawn') : undefined;
+    });
+    if (changed && !isFinal(changed.stored)) this.#lapseIn(key, againInMs);
+    return changed?.stored;
+  }
+
+  /** A little later, so that it is over by then. */
+  #lapseIn(key: string, ms: number): void {
+    clearTimeout(this.#lapses.get(key));
+    if (this.#closing.signal.aborted) return;
+    const lapse = () => void this.#lapse(key).catch(() => this.#lapseIn(key, RETRY_MS));
+    this.#lapses.set(key, setTimeout(lapse, Math.max(0, ms) + 5).unref());
   }
 
   /**
-   * Ends a question, unless it is over: of all who try, on all servers, one does.
+   * Changes what stands there, unless that is final: of all who try, on all servers, one does.
    *
-   * @param how `undefined` leaves it open
-   * @returns how it has ended; `undefined` where it is unknown, or open
+   * @param how `undefined` leaves it as it is
+   * @returns what stands there then; `undefined` where it is unknown
    */
-  async #end(key: string, how: (stored: StoredOpen, entry: KvEntry) => StoredOver | undefined) {
+  async #change(key: string, how: (stored: Stored, entry: KvEntry) => Stored | undefined) {
     const entry = await this.#kv.get(key);
     const stored = entry && readStored(entry.string());
     if (!entry || !stored) return undefined;
-    if (stored.state !== 'open') return { over: stored, isOwn: false };
-    const over = how(stored, entry);
-    if (!over) return undefined;
+    const next = isFinal(stored) ? undefined : how(stored, entry);
+    if (!next) return { stored, isOwn: false };
     try {
-      await this.#kv.update(key, JSON.stringify(over), entry.revision);
+      await this.#kv.update(key, JSON.stringify(next), entry.revision);
     } catch (error) {
       if (!isConflict(error)) throw error;
       const first = await this.#kv.get(key);
       const said = first && readStored(first.string());
-      if (!said || said.state === 'open') return undefined;
+      if (!said) return undefined;
       // Where the word that it was stored got lost, it is one's own.
-      if (said.writer !== over.writer) return { over: said, isOwn: false };
+      if (said.writer !== next.writer) return { stored: said, isOwn: false };
     }
-    this.#log(lineOf(over));
-    return { over, isOwn: true };
+    this.#log(lineOf(next));
+    return { stored: next, isOwn: true };
   }
 
   async #watch(): Promise<void> {
@@ -293,21 +391,38 @@ export class KvBoard {
   }
 
   #take(entry: KvWatchEntry): void {
-    if (!isKey(entry.key)) return;
-    const { key, revision, created } = entry;
+    const { created } = entry;
     if (entry.isUpdate) this.#clock.see(created);
-    const stored = entry.operation === 'PUT' ? readStored(entry.string()) : undefined;
-    if (stored?.state === 'open') {
-      const leftMs = this.#clock.leftOf(created, stored.expiresInMs);
-      const { from, request } = stored;
-      const question = { key, revision, from, request, until: performance.now() + leftMs };
+    const key = entry.key.replace(ALIVE, '');
+    if (!isKey(key)) return;
+    const isBeat = key !== entry.key;
+    const stored = !isBeat && entry.operation === 'PUT' ? readStored(entry.string()) : undefined;
+    const known = this.#open.get(key);
+    const leftMs = stored?.state === 'open' ? this.#clock.leftOf(created, stored.expiresInMs) : 0;
+    const goneMs = this.#clock.leftOf(created, this.#goneMs);
+    if (isBeat) {
+      if (known) this.#lapseIn(key, Math.min(goneMs, known.until - performance.now()));
+    } else if (stored?.state === 'open') {
+      this.#lapseIn(key, stored.isHandedOver ? Math.min(goneMs, leftMs) : leftMs);
+      const question = questionOf(key, entry, stored, leftMs);
       this.#open.add(question);
       this.#tell(key, question);
     } else {
       this.#open.remove(key);
+      clearTimeout(this.#lapses.get(key));
+      this.#lapses.delete(key);
+      if (stored && !isFinal(stored)) this.#lapseIn(key, goneMs);
+      if (stored) this.#remember(key, stored);
       this.#ends.emit(key, stored);
       this.#tell(key, undefined, stored);
     }
+  }
+
+  #remember(key: string, over: StoredOver): void {
+    this.#recent.delete(key);
+    this.#recent.set(key, over);
+    const [oldest = ''] = this.#recent.keys();
+    if (this.#recent.size > MAX_RECENT) this.#recent.delete(oldest);
   }
 
   #tell(key: string, question: OpenQuestion | undefined, over?: StoredOver): void {
@@ -319,42 +434,40 @@ function isConflict(error: unknown): boolean {
   return error instanceof Error && 'code' in error && WRONG_REVISION.has(error.code);
 }
 
-function outcomeOf(over: StoredOver | undefined): Outcome {
-  return over ? { kind: 'approval', approval: approvalOf(over) } : { kind: 'open' };
+function questionOf(
+  key: string,
+  { revision }: KvEntry,
+  { from, request, allowed }: StoredOpen,
+  leftMs: number,
+): OpenQuestion {
+  const until = performance.now() + leftMs;
+  return { key, revision, from, request, until, ...(allowed && { allowedBy: allowed.by }) };
+}
+
+function outcomeOf(stored: Stored | undefined): Outcome {
+  if (!stored || stored.state === 'open') return { kind: 'open' };
+  return { kind: 'approval', approval: approvalOf(stored) };
+}
+
+/** Kept in mind for the session where both want that. */
+function bothOf({ by, remember, reason }: Approval, second: Approval): Approval {
+  const { remember: also, ...said } = second;
+  const reasons = [reason, second.reason].filter(Boolean).join('; ');
+  return {
+    ...said,
+    ...(reasons && { reason: reasons }),
+    ...(remember && also && { remember }),
+    by: `${by}, ${second.by}`,
+  };
 }
 
 const BUCKET = 'hookstack_approvals';
+/** Begins the key of what is written each time that a question is asked again. */
+const ALIVE = 'alive.';
 /** Ms that an entry is kept beyond the longest wait. */
 const MARGIN_MS = 60_000;
 /** Questions that are over are small, and questions that are open few: see openQuestions.ts. */
 const MAX_BUCKET_BYTES = 64 * 1024 * 1024;
-/** Of several servers that make the bucket in one instant, all but one are refused. */
-const PAUSES_MS = [100, 100, 100, 100];
-
-/**
- * Opens the bucket of questions, or makes it.
- *
- * @param longestMs what it has to keep an entry for, in ms
- * @throws Error where there is no room for it, or it keeps entries for less
- */
-async function openBucket(nc: NatsConnection, longestMs: number): Promise<KV> {
-  const { Kvm } = await loadPackage('@nats-io/kv');
-  const make = () =>
-    new Kvm(nc).create(BUCKET, {
-      ttl: longestMs + MARGIN_MS,
-      history: 1,
-      max_bytes: MAX_BUCKET_BYTES,
-      maxValueSize: 2 * MAX_QUESTION_BYTES,
-      // Reads must see what was written.
-      allow_direct: false,
-    });
-  const kv = await retry(make, { pauses: PAUSES_MS });
-  const { ttl } = await kv.status();
-  if (ttl === 0 || ttl >= longestMs) return kv;
-  throw new Error(
-    `the bucket ${BUCKET} keeps entries for ${ttl} ms only, and questions wait up to ${longestMs} ms: remove it (nats kv del ${BUCKET})`,
-  );
-}
 
 /** The clock of NATS. Those of machines may be an hour apart: all servers go by this one. */
 class NatsClock {

@@ -9,6 +9,8 @@ export interface OpenQuestion {
   /** Who asks, as his credentials say. */
   readonly from: string;
   readonly request: KeptRequest;
+  /** Who has allowed it, where a second person has to. */
+  readonly allowedBy?: string;
   /** A time of `performance.now()`. */
   readonly until: number;
 }
@@ -22,34 +24,27 @@ const MAX_NEW_OF_ONE = 20;
 
 /** The questions that this server knows to be open. */
 export class OpenQuestions {
-  readonly #open = new Map<string, { readonly question: OpenQuestion; timer: NodeJS.Timeout }>();
+  readonly #open = new Map<string, OpenQuestion>();
   /** Keys of those that are being put, and who asks. */
   readonly #reserved = new Map<string, string>();
   readonly #new = new LastMinute();
 
-  /**
-   * @param onLapse called with the key of a question whose time is over
-   * @param newInMinute of one who asks
-   */
-  constructor(
-    private readonly onLapse: (key: string) => void,
-    private readonly newInMinute = MAX_NEW_OF_ONE,
-  ) {}
+  /** @param newInMinute of one who asks */
+  constructor(private readonly newInMinute = MAX_NEW_OF_ONE) {}
 
   list(): readonly OpenQuestion[] {
-    return [...this.#open.values()].map(({ question }) => question);
+    return [...this.#open.values()];
+  }
+
+  get(key: string): OpenQuestion | undefined {
+    return this.#open.get(key);
   }
 
   add(question: OpenQuestion): void {
-    const { key, until } = question;
-    clearTimeout(this.#open.get(key)?.timer);
-    // A little later, so that it is over by then.
-    const timer = setTimeout(() => this.onLapse(key), Math.max(0, until - performance.now()) + 5);
-    this.#open.set(key, { question, timer: timer.unref() });
+    this.#open.set(question.key, question);
   }
 
   remove(key: string): void {
-    clearTimeout(this.#open.get(key)?.timer);
     this.#open.delete(key);
   }
 
@@ -72,6 +67,6 @@ export class OpenQuestions {
   }
 
   clear(): void {
-    for (const key of this.#open.keys()) this.remove(key);
+    this.#open.clear();
   }
 }

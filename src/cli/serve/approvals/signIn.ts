@@ -1,12 +1,16 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
-import type { EventEmitter } from 'node:events';
+import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MIN_READ_MS } from '../../../protocol/approval.js';
+import { errorMessage } from '../../../util/errorMessage.js';
 import { toOneLine } from '../../shared/terminal.js';
 import { LastMinute } from '../quota.js';
 import { BodyReader } from '../readBody.js';
-import { readSaid, send } from '../respond.js';
+import { readSaid, send, wrongMethod } from '../respond.js';
 import { show } from './approvalView.js';
+import type { Objection } from './kvBoard.js';
+import { sealOf, type ApproverSession, type KvSessions } from './kvSessions.js';
+import { CALLBACK, type OidcPeople } from '../../shared/people/oidc.js';
+import type { People, Person } from '../../shared/people/people.js';
 
 /** Where the page of questions is. */
 export const PAGE = '/approvals';
@@ -14,14 +18,6 @@ export const PAGE = '/approvals';
 const MAX_SIGN_IN_BYTES = 4 * 1024;
 
 const CSRF_HEADER = 'hookstack-csrf';
-
-/** People who may answer. */
-export interface Approvers {
-  /** Whose token it is, in a time that says nothing of others. */
-  nameOf(token: string): string | undefined;
-  /** Emits `replaced` when other tokens count. */
-  readonly changes?: EventEmitter;
-}
 
 export interface SignInOptions {
   /** Whether the server speaks TLS. */
@@ -32,44 +28,34 @@ export interface SignInOptions {
   readonly log: (line: string) => void;
 }
 
-/** Somebody who is signed in. */
-export interface ApproverSession {
-  readonly id: string;
-  /** Who it is, as the file of approvers says. */
-  readonly name: string;
-  /** A cross-site request cannot know it. */
-  readonly csrf: string;
-  /** What the pages of this session have shown. */
-  readonly shown: ShownQuestions;
-  /** Aborts at the end of the session. */
-  readonly over: AbortController;
-  /** Whether the token with which it began is still that of this person. */
-  readonly isKnown: () => boolean;
-}
-
 /** What a page has to know of its session. */
-export function pageSession({ name, csrf }: ApproverSession) {
-  return { name: show(name), csrf, readMs: MIN_READ_MS };
+export function pageSession(session: ApproverSession, signIn: People['kind']) {
+  const csrf = sealOf(session, 'csrf');
+  return { name: show(session.name), csrf, readMs: MIN_READ_MS, signIn };
 }
 
-/** Lets people in who have a token, and knows which requests are theirs. */
+/** Lets people in, and knows which requests are theirs. */
 export class SignIn {
-  readonly #sessions = new ApproverSessions();
   readonly #failed = new LastMinute();
+  readonly #begun = new LastMinute();
   readonly #bodies = new BodyReader(MAX_SIGN_IN_BYTES, 256);
 
   constructor(
     private readonly options: SignInOptions,
-    approvers?: Approvers,
+    private readonly people: People,
+    private readonly sessions: KvSessions,
   ) {
-    approvers?.changes?.on('replaced', () => this.#sessions.endRevoked());
+    people.onRevoked?.((isRevoked) => {
+      // This server refuses them in any case.
+      sessions.endWhere(isRevoked).catch(() => undefined);
+    });
   }
 
-  async begin(
-    request: IncomingMessage,
-    response: ServerResponse,
-    approvers: Approvers,
-  ): Promise<void> {
+  get kind(): People['kind'] {
+    return this.people.kind;
+  }
+
+  async begin(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refusal = this.#whyForeign(request);
     if (refusal) return send(response, 403, { error: refusal });
     const from = request.socket.remoteAddress ?? '';
@@ -78,18 +64,68 @@ export class SignIn {
     const body = await readSaid(request, response, this.#bodies, from);
     // Others of the same address may have tried meanwhile.
     if (!body || this.#hasToWait(response, from)) return;
-    const token = body['token'];
-    // Whatever it was, it is a try.
-    const name = typeof token === 'string' && token !== '' ? approvers.nameOf(token) : undefined;
-    if (name === undefined) {
-      this.#failed.add(from);
-      this.options.log(`a wrong token was sent to ${PAGE} from ${toOneLine(from)}`);
-      return send(response, 401, { error: 'This token is not known' });
+    const person = this.people.identify(request, body);
+    if (!person) return this.#refuse(response, from);
+    const session = await this.#start(response, person, from);
+    if (!session) return;
+    const cookie = this.#cookie(session.secret, this.sessions.lifetimeS);
+    return send(response, 200, pageSession(session, this.kind), { 'Set-Cookie': cookie });
+  }
+
+  /** Sends a browser to the provider, or takes it back from there. */
+  async visit(
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+    people: OidcPeople,
+  ): Promise<void> {
+    if (request.method !== 'GET') return wrongMethod(response, 'GET');
+    const from = request.socket.remoteAddress ?? '';
+    const go = (to: string, ...cookies: string[]) =>
+      response.writeHead(303, { ...GO, Location: to, 'Set-Cookie': cookies }).end();
+    try {
+      if (path !== CALLBACK) {
+        const { url, seed } = await people.begin();
+        return void go(url, this.#seedCookie(seed, SEED_S));
+      }
+      const seed = valueOf(request, this.#seedName);
+      const query = (request.url ?? '').split('?').slice(1).join('?');
+      const person = await people.finish(query, seed ?? '');
+      const session = await this.#start(response, person, from);
+      if (!session) return;
+      const own = this.#cookie(session.secret, this.sessions.lifetimeS);
+      go(PAGE, own, this.#seedCookie('', 0));
+    } catch (error) {
+      const { cause } = error as Error;
+      const why = [error, cause].filter(Boolean).map(errorMessage).join(': ');
+      const what = toOneLine(why);
+      this.options.log(`somebody could not sign in to ${PAGE} from ${toOneLine(from)}: ${what}`);
+      const back = 'The provider has not said who you are; the log of the server says why';
+      send(response, 401, { error: back }, { 'Set-Cookie': this.#seedCookie('', 0) });
     }
-    const session = this.#sessions.begin(name, () => approvers.nameOf(String(token)) === name);
+  }
+
+  async #start(
+    response: ServerResponse,
+    person: Person,
+    from: string,
+  ): Promise<ApproverSession | undefined> {
+    if (this.#begun.count(person.id).times >= MAX_BEGUN_OF_ONE) {
+      send(response, 429, { error: 'You have signed in too often: try again in a minute' });
+      return undefined;
+    }
+    this.#begun.add(person.id);
+    const session = await this.sessions.start(person);
+    const { name } = person;
     this.options.log(`${toOneLine(name)} has signed in to ${PAGE} from ${toOneLine(from)}`);
-    const cookie = this.#cookie(request, session.id, this.#sessions.lifetimeS);
-    return send(response, 200, pageSession(session), { 'Set-Cookie': cookie });
+    return session;
+  }
+
+  #refuse(response: ServerResponse, from: string): void {
+    // Whatever it was, it is a try; but all that a proxy sends comes from there.
+    if (this.kind === 'token') this.#failed.add(from);
+    this.options.log(`a wrong ${this.kind} was sent to ${PAGE} from ${toOneLine(from)}`);
+    send(response, 401, { error: REFUSALS[this.kind] });
   }
 
   #hasToWait(response: ServerResponse, from: string): boolean {
@@ -103,19 +139,27 @@ export class SignIn {
     return true;
   }
 
-  find(request: IncomingMessage): ApproverSession | undefined {
-    return this.#sessions.find(this.#cookieOf(request));
+  /** Whose request it is. Rejects where NATS cannot be reached. */
+  async find(request: IncomingMessage): Promise<ApproverSession | undefined> {
+    const session = await this.sessions.find(valueOf(request, this.sessions.cookieName));
+    const now = session && this.people.refresh(session, request);
+    return now && { ...now, secret: session.secret };
   }
 
-  end(request: IncomingMessage, response: ServerResponse, { id }: ApproverSession): void {
-    this.#sessions.end(id);
-    send(response, 200, {}, { 'Set-Cookie': this.#cookie(request, '', 0) });
+  /** Calls once, when somebody is no longer signed in. @returns stops that */
+  async watch(session: ApproverSession, onEnd: () => void): Promise<() => void> {
+    return this.sessions.watch(session, onEnd);
+  }
+
+  async end(response: ServerResponse, session: ApproverSession): Promise<void> {
+    await this.sessions.end(session);
+    send(response, 200, {}, { 'Set-Cookie': this.#cookie('', 0) });
   }
 
   /** A page of somebody else sends neither the origin of this one, nor what only this one was told. */
-  whyForged(request: IncomingMessage, { csrf }: ApproverSession): string | undefined {
+  whyForged(request: IncomingMessage, session: ApproverSession): string | undefined {
     const sent = request.headers[CSRF_HEADER];
-    const isOwn = typeof sent === 'string' && isSameText(sent, csrf);
+    const isOwn = typeof sent === 'string' && isSameText(sent, sealOf(session, 'csrf'));
     return (
       this.#whyForeign(request) ??
       (isOwn ? undefined : 'The request lacks what only this page knows')
@@ -129,70 +173,40 @@ export class SignIn {
     return origin === own ? undefined : 'The request comes from a page of another origin';
   }
 
-  /** Cookies are those of a host, whatever the port: two servers of one host must not end each other's sessions. */
-  #cookieName({ socket }: IncomingMessage): string {
-    return `hookstack_${socket.localPort ?? 0}`;
+  get #isSecure(): boolean {
+    return this.options.isTls || this.options.origin?.startsWith('https:') === true;
   }
 
-  #cookieOf(request: IncomingMessage): string | undefined {
-    const start = `${this.#cookieName(request)}=`;
-    const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim());
-    return pairs.find((pair) => pair.startsWith(start))?.slice(start.length);
+  #cookie(value: string, maxAgeS: number): string {
+    const secure = this.#isSecure ? '; Secure' : '';
+    return `${this.sessions.cookieName}=${value}; Path=${PAGE}; HttpOnly; SameSite=Strict; Max-Age=${maxAgeS}${secure}`;
   }
 
-  #cookie(request: IncomingMessage, value: string, maxAgeS: number): string {
-    const secure =
-      this.options.isTls || this.options.origin?.startsWith('https:') ? '; Secure' : '';
-    return `${this.#cookieName(request)}=${value}; Path=${PAGE}; HttpOnly; SameSite=Strict; Max-Age=${maxAgeS}${secure}`;
+  /** A host beside this one cannot set a cookie of this name. */
+  get #seedName(): string {
+    return `${this.#isSecure ? '__Host-' : ''}hookstack_oidc`;
+  }
+
+  /** It has to come along when the provider sends the browser back. */
+  #seedCookie(value: string, maxAgeS: number): string {
+    const secure = this.#isSecure ? '; Secure' : '';
+    return `${this.#seedName}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAgeS}${secure}`;
   }
 }
 
-const LIFETIME_MS = 12 * 3_600_000;
-const MAX_SESSIONS = 1000;
+/** Time to sign in at the provider. */
+const SEED_S = 600;
+const GO = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' };
 
-/** Who is signed in, in memory: a server that starts anew asks for the token again. */
-class ApproverSessions {
-  readonly #sessions = new Map<string, ApproverSession & { readonly until: number }>();
+const REFUSALS = {
+  token: 'This token is not known',
+  proxy: 'The proxy has not said who you are',
+  oidc: 'Sign in at the provider',
+};
 
-  constructor(private readonly lifetimeMs = LIFETIME_MS) {}
-
-  get lifetimeS(): number {
-    return Math.floor(this.lifetimeMs / 1000);
-  }
-
-  begin(name: string, isKnown: () => boolean): ApproverSession {
-    this.#removeOver();
-    const [oldest] = this.#sessions.keys();
-    if (this.#sessions.size >= MAX_SESSIONS && oldest !== undefined) this.end(oldest);
-    const id = randomBytes(32).toString('base64url');
-    const csrf = randomBytes(32).toString('base64url');
-    const until = performance.now() + this.lifetimeMs;
-    const shown = new ShownQuestions();
-    const session = { id, name, csrf, shown, over: new AbortController(), isKnown, until };
-    this.#sessions.set(id, session);
-    return session;
-  }
-
-  find(id: string | undefined): ApproverSession | undefined {
-    const session = id === undefined ? undefined : this.#sessions.get(id);
-    if (!session || session.until > performance.now()) return session;
-    this.end(session.id);
-    return undefined;
-  }
-
-  end(id: string): void {
-    this.#sessions.get(id)?.over.abort();
-    this.#sessions.delete(id);
-  }
-
-  endRevoked(): void {
-    for (const { id, isKnown } of this.#sessions.values()) if (!isKnown()) this.end(id);
-  }
-
-  #removeOver(): void {
-    const now = performance.now();
-    for (const { id, until } of this.#sessions.values()) if (until <= now) this.end(id);
-  }
+function valueOf({ headers }: IncomingMessage, name: string): string | undefined {
+  const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
+  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
 }
 
 /** Whether two texts are the same, in a time that says nothing of where they differ. */
@@ -205,47 +219,44 @@ function isSameText(a: string, b: string): boolean {
 const MAX_FAILURES_OF_ONE = 5;
 /** So many that nobody guesses a token with them, and that somebody with ten machines keeps nobody else out. */
 const MAX_FAILURES = 1000;
+/** So few that in 12 hours nobody fills what holds the sessions of all. */
+const MAX_BEGUN_OF_ONE = 20;
 
-/** A question as a page was told it: its entry, and everything that stood there. */
+/** A question as a page was told it: its entry, everything that stood there, and when, for the page to say again. */
 export interface ShownAs {
   readonly revision: number;
   readonly digest: string;
+  /** Ms since 1970 by the clock of NATS, and a seal: any server sees that it was told to this session. */
+  readonly shown: string;
 }
 
-/** Why an answer does not count. */
-interface NotShown {
-  readonly status: number;
-  readonly error: string;
+export const OTHER_QUESTION: Objection = {
+  status: 409,
+  error: 'it is not the question that your page has shown',
+};
+
+type Told = Pick<ShownAs, 'revision' | 'digest'> & { readonly key: string };
+
+/** Says that a page has been told a question. */
+export function shownNow(session: ApproverSession, told: Told, now: number): string {
+  return `${Math.round(now)}.${sealShown(session, told, Math.round(now))}`;
 }
 
-/** More than can be open: who answers too late still hears who was first. */
-const MAX_SHOWN = 1000;
-
-/** What the pages of one person were told, and since when: a yes counts for that, and for nothing else. */
-export class ShownQuestions {
-  readonly #shown = new Map<string, ShownAs & { readonly since: number }>();
-
-  /** @param now a clock in ms */
-  constructor(private readonly now = () => performance.now()) {}
-
-  /** A page has been told it. Another page, or the same after a lost connection, changes nothing. */
-  add(key: string, { revision, digest }: ShownAs): void {
-    const known = this.#shown.get(key);
-    if (known?.revision === revision && known.digest === digest) return;
-    this.#shown.delete(key);
-    this.#shown.set(key, { revision, digest, since: this.now() });
-    const [oldest] = this.#shown.keys();
-    if (this.#shown.size > MAX_SHOWN && oldest !== undefined) this.#shown.delete(oldest);
+/** Why an answer to a question does not count. It may still be no, where the page knows that it was not in sight. */
+export function whyNotShown(
+  session: ApproverSession,
+  told: Told & { readonly shown: string },
+  now: number,
+): Objection | undefined {
+  const [at = '', seal = ''] = told.shown.split('.', 2);
+  if (!isSameText(seal, sealShown(session, told, Number(at)))) {
+    return OTHER_QUESTION;
   }
+  if (now - Number(at) >= MIN_READ_MS) return undefined;
+  return { status: 425, error: 'it came too soon after the question: read it, and answer again' };
+}
 
-  /** Whether it may count is for the page to say as well, which knows when it was in sight, and where. */
-  whyNot(key: string, { revision, digest }: ShownAs): NotShown | undefined {
-    const known = this.#shown.get(key);
-    if (!known) return { status: 404, error: 'no page of yours has shown this question' };
-    if (known.revision !== revision || known.digest !== digest) {
-      return { status: 409, error: 'it is not the question that your page has shown' };
-    }
-    if (this.now() - known.since >= MIN_READ_MS) return undefined;
-    return { status: 425, error: 'it came too soon after the question: read it, and answer again' };
-  }
+function sealShown(session: ApproverSession, told: Told, at: number): string {
+  const { key, revision, digest } = told;
+  return sealOf(session, JSON.stringify(['shown', key, revision, digest, at]));
 }

@@ -7,28 +7,44 @@ import { toOneLine } from '../../shared/terminal.js';
 /** A question as servers keep it: how long it may take stands beside it. */
 export type KeptRequest = Omit<ApprovalRequest, 'expiresAt'>;
 
-/** A question in the bucket that waits for a person. */
-export interface StoredOpen {
-  readonly state: 'open';
+/** What all entries say. */
+interface Entry {
   /** Who asks, as his credentials say: `team/agent`. */
   readonly from: string;
   /** Of the request: the same id with another request is another question. */
   readonly digest: string;
+  /** Put by a server that tells who has the answer. Those before said nothing, and an answer counted when it was stored. */
+  readonly isHandedOver?: true;
+  /** Tells whoever wrote it, and heard no answer, that it was him. */
+  readonly writer?: string;
+}
+
+/** A yes of somebody. */
+export interface Yes extends Approval {
+  readonly by: string;
+  /** Of the person, whom no other one has. */
+  readonly personId: string;
+}
+
+/** A question in the bucket that waits for a person. */
+export interface StoredOpen extends Entry {
+  readonly state: 'open';
   /** A length, counted from when it was stored: no two clocks have to agree. */
   readonly expiresInMs: number;
   readonly request: KeptRequest;
+  /** Where a second person has to allow it, too. */
+  readonly needsTwo?: boolean;
+  /** The first of two. */
+  readonly allowed?: Yes;
 }
 
-/** One that is over. What was asked is not kept any longer: it stands in the trace of who asked. */
-export interface StoredOver {
-  readonly state: 'answered' | 'expired' | 'withdrawn';
-  readonly from: string;
-  readonly digest: string;
+/** One that waits for nobody any more. What was asked is not kept: it stands in the trace of who asked. */
+export interface StoredOver extends Entry {
+  /** `answered` becomes `taken` when whoever asked has it, and `withdrawn` where he never asks again. */
+  readonly state: 'answered' | 'taken' | 'expired' | 'withdrawn';
   readonly about: string;
   /** Of one that was answered: says who, too. */
   readonly approval?: Approval;
-  /** Tells whoever wrote it, and heard no answer, that it was him. */
-  readonly writer: string;
 }
 
 export type Stored = StoredOpen | StoredOver;
@@ -65,36 +81,57 @@ export function readStored(text: string): Stored | undefined {
       const isWhole = typeof said['expiresInMs'] === 'number' && isRecord(said['request']);
       return isWhole ? (said as unknown as StoredOpen) : undefined;
     }
-    if (state === 'answered' && typeof readApproval(said['approval']) === 'string')
-      return undefined;
-    const isOver = state === 'answered' || state === 'expired' || state === 'withdrawn';
+    const isAnswer = state === 'answered' || state === 'taken';
+    if (isAnswer && typeof readApproval(said['approval']) === 'string') return undefined;
+    const isOver = isAnswer || state === 'expired' || state === 'withdrawn';
     return isOver ? (said as unknown as StoredOver) : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** What whoever asked is told. Without `by`, no person has said it. */
+/** Whether nothing can become of it any more. */
+export function isFinal({ state, isHandedOver }: Stored): boolean {
+  return state !== 'open' && (state !== 'answered' || !isHandedOver);
+}
+
+/** What whoever asked is told, of what is final. Without `by`, no person has said it. */
 export function approvalOf({ state, approval }: StoredOver): Approval {
-  if (state === 'answered' && approval) return approval;
+  if ((state === 'answered' || state === 'taken') && approval) return approval;
   const reason = state === 'expired' ? NOBODY_ANSWERED : 'the question was taken back';
   return { decision: 'deny', reason };
 }
 
-/** The end of a question, by whoever calls it. */
-export function overOf(
-  { from, digest, request }: StoredOpen,
-  state: StoredOver['state'],
-): StoredOver {
-  return { state, from, digest, about: aboutOf(request), writer: randomUUID() };
+/** What becomes of a question, by whoever calls it. */
+export function overOf(stored: Stored, state: StoredOver['state'], given?: Approval): StoredOver {
+  const { from, digest, isHandedOver } = stored;
+  const about = stored.state === 'open' ? aboutOf(stored.request) : stored.about;
+  const approval = given ?? (stored.state === 'open' ? undefined : stored.approval);
+  return {
+    state,
+    from,
+    digest,
+    about,
+    writer: randomUUID(),
+    ...(isHandedOver && { isHandedOver }),
+    ...(approval && { approval }),
+  };
 }
 
 /** A line for a log. All but the verdict comes from others. */
-export function lineOf({ state, from, about, approval }: StoredOver): string {
+export function lineOf(stored: Stored): string {
+  const { state, from } = stored;
+  const about = state === 'open' ? aboutOf(stored.request) : stored.about;
   const what = `${toOneLine(from)} (${toOneLine(about)})`;
+  const approval = state === 'open' ? stored.allowed : stored.approval;
+  const by = toOneLine(approval?.by ?? '');
   if (state === 'expired') return `nobody has answered ${what} in time`;
-  if (state === 'withdrawn') return `${what} took its question back`;
+  if (state === 'taken') return `${what} has the answer of ${by}`;
+  if (state === 'withdrawn') {
+    const lost = approval ? `, and the answer of ${by} does not count` : '';
+    return `${what} took its question back, or is gone${lost}`;
+  }
   const verdict = approval?.decision === 'allow' ? 'allowed' : 'denied';
   const reason = approval?.reason ? `: ${toOneLine(approval.reason)}` : '';
-  return `${toOneLine(approval?.by ?? '')} ${verdict} ${what}${reason}`;
+  return `${by} ${verdict} ${what}${reason}${state === 'open' ? ' (a second person has to)' : ''}`;
 }

@@ -1,0 +1,152 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { dirname, resolve } from 'node:path';
+import type * as Oidc from 'openid-client';
+import { isLoopback } from '../../../fleet/address.js';
+import { readSecretFile } from '../../../fleet/secret.js';
+import { objectOf, text } from '../../../util/checks.js';
+import { readText } from '../../../util/guardedRead.js';
+import { loadOptional } from '../../../util/optionalPackage.js';
+import { isPersonName, type People, type Person } from './people.js';
+
+interface OidcSettings {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Beside this file, of mode 600. */
+  readonly clientSecretFile: string;
+  /** Default `email`. */
+  readonly nameClaim?: string;
+  /** Default `groups`. */
+  readonly groupsClaim?: string;
+  /** Default `openid email profile`. */
+  readonly scope?: string;
+}
+
+const file = objectOf<OidcSettings>(
+  'an object { "issuer", "clientId", "clientSecretFile", "nameClaim", "groupsClaim", "scope" }',
+  {
+    issuer: text,
+    clientId: text,
+    clientSecretFile: text,
+    nameClaim: text,
+    groupsClaim: text,
+    scope: text,
+  },
+  { isClosed: true },
+);
+
+export const CALLBACK = '/oidc/callback';
+/** Of names and groups, so that a session has room for them. */
+const MAX_GROUPS = 200;
+const MAX_GROUP = 128;
+
+/** Signs people in at an OpenID provider: by a code, with PKCE, state and nonce. */
+export class OidcPeople implements People {
+  readonly kind = 'oidc';
+  #client: Promise<Oidc.Configuration> | undefined;
+
+  private constructor(
+    private readonly oidc: typeof Oidc,
+    private readonly settings: OidcSettings,
+    private readonly secret: string,
+    private readonly callback: string,
+  ) {}
+
+  /**
+   * @param page where browsers find the page of questions
+   * @throws Error for what is no such file, and where the package is missing
+   */
+  static async read(path: string, page: string): Promise<OidcPeople> {
+    const [failure, said] = file.validate(JSON.parse(await readText(path)));
+    if (failure) throw new Error(failure.message);
+    const { issuer, clientId, clientSecretFile } = said;
+    if (!issuer || !clientId || !clientSecretFile) {
+      throw new Error('it needs "issuer", "clientId" and "clientSecretFile"');
+    }
+    const { protocol, hostname } = new URL(issuer);
+    if (protocol !== 'https:' && !isLoopback(hostname)) throw new Error('the issuer is not https');
+    const secret = await readSecretFile(resolve(dirname(path), clientSecretFile));
+    const oidc = await loadOptional<typeof Oidc>('openid-client', '--oidc needs');
+    return new OidcPeople(oidc, said, secret, `${page}${CALLBACK}`);
+  }
+
+  identify(): undefined {
+    return undefined;
+  }
+
+  refresh(person: Person): Person | undefined {
+    return person.proof === this.#proof ? person : undefined;
+  }
+
+  /** @returns where to send the browser, and what its cookie has to hold until it comes back */
+  async begin(): Promise<{ readonly url: string; readonly seed: string }> {
+    const seed = randomBytes(32).toString('base64url');
+    const url = this.oidc.buildAuthorizationUrl(await this.#discover(), {
+      redirect_uri: this.callback,
+      scope: this.settings.scope ?? 'openid email profile',
+      code_challenge: await this.oidc.calculatePKCECodeChallenge(partOf(seed, 'verifier')),
+      code_challenge_method: 'S256',
+      state: partOf(seed, 'state'),
+      nonce: partOf(seed, 'nonce'),
+    });
+    return { url: url.href, seed };
+  }
+
+  /**
+   * @param query of the request with which the browser comes back
+   * @throws Error where nothing proves who it is
+   */
+  async finish(query: string, seed: string): Promise<Person> {
+    const url = new URL(this.callback);
+    url.search = query;
+    const tokens = await this.oidc.authorizationCodeGrant(await this.#discover(), url, {
+      pkceCodeVerifier: partOf(seed, 'verifier'),
+      expectedState: partOf(seed, 'state'),
+      expectedNonce: partOf(seed, 'nonce'),
+      idTokenExpected: true,
+    });
+    return this.#personOf(tokens.claims() as Oidc.IDToken);
+  }
+
+  /** The same `sub` of another issuer is another person. */
+  #personOf(claims: Oidc.IDToken): Person {
+    const { nameClaim = 'email', groupsClaim = 'groups' } = this.settings;
+    const name = claims[nameClaim];
+    if (!isPersonName(name)) throw new Error(`the claim "${nameClaim}" is no name`);
+    if (nameClaim === 'email' && claims['email_verified'] !== true) {
+      throw new Error('the claim "email_verified" is not true');
+    }
+    const given: unknown = claims[groupsClaim] ?? [];
+    const groups = (Array.isArray(given) ? given : [given]).filter(
+      (each): each is string => typeof each === 'string' && each.length <= MAX_GROUP,
+    );
+    if (groups.length > MAX_GROUPS) throw new Error(`it is in more than ${MAX_GROUPS} groups`);
+    const id = JSON.stringify(['oidc', claims.iss, claims.sub]);
+    return { id, name, groups, proof: this.#proof };
+  }
+
+  get #proof(): string {
+    return JSON.stringify(['oidc', this.settings.issuer, this.settings.clientId]);
+  }
+
+  /** Not before somebody signs in: the server has to start without the provider. */
+  #discover(): Promise<Oidc.Configuration> {
+    const { issuer, clientId } = this.settings;
+    const { discovery, allowInsecureRequests, enableNonRepudiationChecks } = this.oidc;
+    // The signature of what the provider says is looked at, and not the connection alone.
+    const execute = [enableNonRepudiationChecks];
+    if (issuer.startsWith('http:')) execute.push(allowInsecureRequests);
+    const found = (this.#client ??= discovery(
+      new URL(issuer),
+      clientId,
+      undefined,
+      this.oidc.ClientSecretPost(this.secret),
+      { execute },
+    ));
+    found.catch(() => (this.#client = undefined));
+    return found;
+  }
+}
+
+function partOf(seed: string, name: string): string {
+  return createHash('sha256').update(`${name} ${seed}`).digest('base64url');
+}

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import type { EventEmitter } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+
+/** Somebody who has proved who it is. */
+export interface Person {
+  /** Also says how that was proved: no two people have the same. */
+  readonly id: string;
+  /** As others are told. */
+  readonly name: string;
+  readonly groups: readonly string[];
+  /** What proved it, of which nobody learns it. Once that proves nothing any more, neither does the session. */
+  readonly proof: string;
+}
+
+/** How people prove who they are. */
+export interface People {
+  readonly kind: 'token' | 'proxy' | 'oidc';
+  /** Who sends a request to sign in; `undefined` where nothing proves it. */
+  identify(request: IncomingMessage, said: Readonly<Record<string, unknown>>): Person | undefined;
+  /** Who it is now; `undefined` where what proved it does so no more. */
+  refresh(person: Person, request: IncomingMessage): Person | undefined;
+  /** Calls with what says of whom nothing is proved any more, when that has changed. */
+  onRevoked?(listener: (isRevoked: (person: Person) => boolean) => void): void;
+}
+
+/** Who has which token. */
+export interface TokenHolders {
+  /** Whose token it is, in a time that says nothing of others. */
+  nameOf(token: string): string | undefined;
+  /** The same of what servers keep of a token. */
+  nameOfProof(proof: string): string | undefined;
+  /** Emits `replaced` when other tokens count. */
+  readonly changes: EventEmitter;
+}
+
+/** People with a token each. */
+export function peopleWithTokens(holders: TokenHolders): People {
+  return {
+    kind: 'token',
+    identify: (_, { token }) =>
+      typeof token === 'string' && token !== ''
+        ? personOf(holders.nameOf(token), proofOf(token))
+        : undefined,
+    refresh: ({ id, proof }) => {
+      const now = personOf(holders.nameOfProof(proof), proof);
+      return now?.id === id ? now : undefined;
+    },
+    onRevoked: (listener) => {
+      const isRevoked = ({ proof }: Person) => holders.nameOfProof(proof) === undefined;
+      holders.changes.on('replaced', () => listener(isRevoked));
+    },
+  };
+}
+
+/** What servers keep of a token, to know later whether it is still one. */
+export function proofOf(token: string): string {
+  return createHash('sha256').update(`hookstack approver ${token}`).digest('hex');
+}
+
+function personOf(name: string | undefined, proof: string): Person | undefined {
+  return name === undefined ? undefined : { id: `token ${name}`, name, groups: [], proof };
+}
+
+/** Names that can stand in a list, in a log and in a record, and mean one person. */
+export function isPersonName(name: unknown): name is string {
+  return typeof name === 'string' && /^[\p{L}\p{N}._@+:/-]{1,128}$/u.test(name);
+}
+
+export interface ProxyOptions {
+  readonly userHeader: string;
+  readonly groupsHeader?: string | undefined;
+  /** Addresses, or networks such as `10.0.0.0/8`. */
+  readonly proxies: readonly string[];
+}
+
+/**
+ * People whom a proxy has signed in, as its headers say of each request.
+ *
+ * @throws Error for what is no address
+ */
+export function peopleOfProxy({ userHeader, groupsHeader, proxies }: ProxyOptions): People {
+  const trusted = addressesOf(proxies);
+  const identify = (request: IncomingMessage): Person | undefined => {
+    const { remoteAddress = '', remoteFamily } = request.socket;
+    const family = remoteFamily === 'IPv6' ? 'ipv6' : 'ipv4';
+    if (isIP(remoteAddress) === 0 || !trusted.check(remoteAddress, family)) return undefined;
+    const name = onlyOf(request, userHeader);
+    if (!isPersonName(name)) return undefined;
+    const groups = groupsHeader === undefined ? '' : onlyOf(request, groupsHeader);
+    if (groups === undefined) return undefined;
+    const list = groups.split(',').map((group) => group.trim());
+    return { id: `proxy ${name}`, name, groups: list.filter(Boolean), proof: 'proxy' };
+  };
+  return {
+    kind: 'proxy',
+    identify,
+    refresh: ({ id }, request) => {
+      const now = identify(request);
+      return now?.id === id ? now : undefined;
+    },
+  };
+}
+
+function addressesOf(proxies: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const each of proxies) {
+    const [address = '', bits] = each.split('/', 2);
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    try {
+      if (bits === undefined) list.addAddress(address, family);
+      else list.addSubnet(address, Number(bits), family);
+    } catch (cause) {
+      throw new Error(`${each} is no address, and no network such as 10.0.0.0/8`, { cause });
+    }
+  }
+  return list;
+}
+
+/** Where a client sends one, too, a proxy may add its own: then it is not known which is which. */
+function onlyOf({ headersDistinct }: IncomingMessage, name: string): string | undefined {
+  const values = headersDistinct[name.toLowerCase()] ?? [];
+  return values.length === 1 ? values[0] : values.length === 0 ? '' : undefined;
+}

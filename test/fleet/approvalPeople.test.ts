@@ -1,0 +1,370 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { OidcPeople } from '../../src/cli/shared/people/oidc.js';
+import { peopleOfProxy } from '../../src/cli/shared/people/people.js';
+import { Roles } from '../../src/cli/shared/people/roles.js';
+import { startNats, type TestNats } from '../helpers/natsServer.js';
+import { startOidcProvider, type OidcProvider, type Said } from '../helpers/oidcProvider.js';
+import { useTempDir } from '../helpers/tempDir.js';
+import {
+  answerTo,
+  putQuestion,
+  shownTo,
+  signIn,
+  startServer,
+  type TestServer,
+} from './approvalHelpers.js';
+
+const ANNA = 'token-of-anna-0123456789';
+const BEN = 'token-of-ben-0123456789';
+const CLIENT = { id: 'hookstack', secret: 'a-secret-of-the-client' };
+
+const temp = useTempDir();
+let nats: TestNats;
+const servers: TestServer[] = [];
+
+beforeAll(async () => void (nats = await startNats()));
+afterAll(async () => {
+  await Promise.all(servers.map((each) => each.kill()));
+  await nats.dispose();
+});
+
+async function start(options?: Parameters<typeof startServer>[1]) {
+  const server = await startServer(nats, options);
+  servers.push(server);
+  return server;
+}
+
+describe('people of an OpenID provider', () => {
+  let provider: OidcProvider;
+  beforeAll(async () => void (provider = await startOidcProvider(CLIENT)));
+  afterAll(() => provider.close());
+  beforeEach(() => void (provider.next = {}));
+
+  async function startOf(settings: object = {}) {
+    const file = path.join(temp.path, 'oidc.json');
+    await writeFile(path.join(temp.path, 'secret'), CLIENT.secret, { mode: 0o600 });
+    const given = { issuer: provider.issuer, clientId: CLIENT.id, clientSecretFile: 'secret' };
+    await writeFile(file, JSON.stringify({ ...given, ...settings }));
+    return start({ people: await OidcPeople.read(file, 'http://asks.example/approvals') });
+  }
+
+  async function signInOf(server: TestServer, said: Said = {}) {
+    provider.next = said;
+    const begun = await go(`${server.origin}/approvals/oidc`);
+    const back = await go(begun.to);
+    return { begun, back, end: await go(here(server, back.to), begun.cookies[0]) };
+  }
+
+  it('sign in there, and are known at all servers', async () => {
+    const [first, second] = await Promise.all([startOf(), startOf()]);
+    const { begun, end } = await signInOf(first);
+    const asked = new URL(begun.to).searchParams;
+    expect(Object.fromEntries(asked)).toMatchObject({
+      redirect_uri: 'http://asks.example/approvals/oidc/callback',
+      response_type: 'code',
+      code_challenge_method: 'S256',
+    });
+    expect(begun.setCookies[0]).toMatch(/; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600$/);
+    expect([end.status, end.to]).toEqual([303, '/approvals']);
+    expect(await whoAt(first, end.cookies[0])).toBe('ann@example.com');
+    expect(await whoAt(second, end.cookies[0])).toBe('ann@example.com');
+    expect(first.lines).toContain('ann@example.com has signed in to /approvals from 127.0.0.1');
+  });
+
+  it('cannot be somebody by what the provider did not say to this browser', async () => {
+    const server = await startOf();
+    const { begun, back, end } = await signInOf(server);
+    const ofOther = await go(`${server.origin}/approvals/oidc`);
+    const url = here(server, back.to);
+    const refused = [
+      // The code once more; by another browser; with another state; with none; and without a cookie.
+      await go(url, begun.cookies[0]),
+      await go(here(server, (await go(begun.to)).to), ofOther.cookies[0]),
+      await go(url.replace(/state=[^&]+/, 'state=x'), begun.cookies[0]),
+      await go(url.replace(/&state=[^&]+/, ''), begun.cookies[0]),
+      await go(here(server, (await go(begun.to)).to)),
+      await go(`${server.origin}/approvals/oidc/callback?error=access_denied`, begun.cookies[0]),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual(Array.from(refused, () => 401));
+    expect(refused.flatMap(({ cookies }) => cookies)).toEqual(
+      Array.from(refused, () => 'hookstack_oidc='),
+    );
+    // A session that somebody has chosen is none, and no other place is gone to.
+    expect(await whoAt(server, end.cookies[0]?.replace(/=.*/, `=${'A'.repeat(43)}`))).toBe(401);
+    const elsewhere = await go(`${server.origin}/approvals/oidc?redirect_uri=https://evil.example`);
+    expect(elsewhere.to).not.toContain('evil');
+    const again = await go(
+      `${here(server, (await go(elsewhere.to)).to)}&return=//evil.example`,
+      elsewhere.cookies[0],
+    );
+    expect(again.to).toBe('/approvals');
+  });
+
+  it.each<[string, Said, string]>([
+    ['without a signature', { header: { alg: 'none' }, signature: () => '' }, '"alg" header'],
+    [
+      'signed with what it publishes',
+      { header: { alg: 'HS256' }, signature: hmac },
+      '"alg" header',
+    ],
+    ['with a wrong signature', { signature: () => 'AAAA' }, 'signature verification failed'],
+    ['for another client', { claims: { aud: 'another' } }, '(audience)'],
+    ['of another issuer', { claims: { iss: 'https://evil.example' } }, '(issuer)'],
+    ['to another question', { claims: { nonce: 'another' } }, '"nonce"'],
+    ['that is old', { claims: { exp: 1 } }, 'expiration'],
+    ['without a name', { claims: { email: undefined } }, '"email" is no name'],
+    [
+      'of an address that nobody has looked at',
+      { claims: { email_verified: false } },
+      '"email_verified" is not true',
+    ],
+    [
+      'of two people',
+      { claims: { email: 'ann@example.com, ben@example.com' } },
+      '"email" is no name',
+    ],
+    [
+      'that is too long',
+      { claims: { groups: Array.from({ length: 201 }, String) } },
+      'more than 200 groups',
+    ],
+  ])('are nobody by a token %s', async (_, said, why) => {
+    const server = await startOf();
+    const { end } = await signInOf(server, said);
+    expect(end.status).toBe(401);
+    expect(end.cookies).toEqual(['hookstack_oidc=']);
+    expect(server.lines.join()).toMatch(
+      /^somebody could not sign in to .approvals from 127.0.0.1: /,
+    );
+    expect(server.lines.join()).toContain(why);
+  });
+
+  it('are others with the same subject at another provider, or another client', async () => {
+    const server = await startOf();
+    const { end } = await signInOf(server);
+    const other = await startOf({ clientId: 'another' });
+    expect(await whoAt(other, end.cookies[0])).toBe(401);
+    // And none with a token.
+    expect(await whoAt(await start(), end.cookies[0])).toBe(401);
+    expect((await signIn(server.origin, ANNA)).response.status).toBe(401);
+  });
+
+  it('find the server there also where the provider is not', async () => {
+    const gone = await startOidcProvider(CLIENT);
+    const server = await startOf({ issuer: gone.issuer });
+    gone.close();
+    expect((await go(`${server.origin}/approvals/oidc`)).status).toBe(401);
+    await expect(startOf({ issuer: 'http://provider.example' })).rejects.toThrow('not https');
+    await expect(startOf({ clientSecretFile: '' })).rejects.toThrow('it needs "issuer"');
+    await expect(startOf({ secret: 'x' })).rejects.toThrow("has no key 'secret'");
+  });
+});
+
+/** With the public key as the secret of a signature that needs none. */
+function hmac(input: string): string {
+  return createHmac('sha256', 'key').update(input).digest('base64url');
+}
+
+describe('people of a proxy', () => {
+  const headers = { 'X-User': 'ann', 'X-Groups': 'sre, dev' };
+  it('are who its headers say, at each request', async () => {
+    const server = await start({ people: of('127.0.0.0/8') });
+    const { origin } = server;
+    const { status, cookie } = await send(origin, '/approvals/sign-in', headers);
+    expect(status).toBe(200);
+    const seen = async (extra: Record<string, string>) =>
+      (await send(origin, '/approvals/session', { Cookie: cookie, ...extra })).status;
+    expect(await seen(headers)).toBe(200);
+    // Without the headers, or with those of somebody else, the cookie is of no use.
+    expect(await seen({})).toBe(401);
+    expect(await seen({ 'X-User': 'ben' })).toBe(401);
+    expect((await send(origin, '/approvals/session', headers)).status).toBe(401);
+  });
+
+  it('are nobody where somebody else sends the headers, or more of them', async () => {
+    const [near, far] = await Promise.all([
+      start({ people: of('127.0.0.1') }),
+      start({ people: of('10.0.0.0/8', 'fd00::/8') }),
+    ]);
+    const wrong: Record<string, string | string[]>[] = [
+      {},
+      { 'X-User': '' },
+      { 'X-User': 'ann, ben' },
+      { 'X-User': ['ann', 'ben'] },
+      { ...headers, 'X-Groups': ['sre', 'admin'] },
+      { X_User: 'ann' },
+    ];
+    const statuses = wrong.map((each) => send(near.origin, '/approvals/sign-in', each));
+    expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual(
+      Array.from(wrong, () => 401),
+    );
+    expect((await send(far.origin, '/approvals/sign-in', headers)).status).toBe(401);
+    // Nobody is locked out by that.
+    expect((await send(near.origin, '/approvals/sign-in', headers)).status).toBe(200);
+    expect(() => of('proxy.example')).toThrow('proxy.example is no address');
+  });
+});
+
+describe('roles', () => {
+  const roles = new Roles(
+    JSON.stringify({
+      groups: { sre: { may: 'answer', from: ['acme/*'] } },
+      people: {
+        anna: { may: 'answer', from: ['acme/*'], tools: ['run_shell_command'] },
+        ben: { may: 'view' },
+      },
+      runBy: { 'acme/two': ['anna'] },
+    }),
+  );
+
+  it('say who may see, and who may answer', async () => {
+    const server = await start({ roles });
+    const [anna, ben] = await Promise.all([
+      signIn(server.origin, ANNA),
+      signIn(server.origin, BEN),
+    ]);
+    const [shell, file, other, own] = await Promise.all([
+      putQuestion(server),
+      putQuestion(server, { toolName: 'write_file' }),
+      putQuestion(server, {}, 'acme-two/one'),
+      putQuestion(server, {}, 'acme/two'),
+    ]);
+    const toBen = await Promise.all([shell, file, other].map((each) => shownTo(ben, each.key)));
+    expect(toBen.map(({ may }) => may)).toEqual(['view', 'view', 'view']);
+    expect((await answerTo(ben, toBen[0]!, { decision: 'allow' })).status).toBe(403);
+    expect((await answerTo(ben, toBen[0]!, { decision: 'deny' })).status).toBe(403);
+    const toAnna = await shownTo(anna, shell.key);
+    expect(toAnna.may).toBe('answer');
+    // What she must not see is not told, and whoever runs an agent allows nothing of it.
+    const [none, mine] = [await shownAll(anna), await shownTo(anna, own.key)];
+    expect(none).not.toContain(file.key);
+    expect(none).not.toContain(other.key);
+    expect((await answerTo(anna, mine, { decision: 'allow' })).status).toBe(403);
+    expect((await answerTo(anna, mine, { decision: 'deny' })).status).toBe(200);
+    expect((await answerTo(anna, toAnna, { decision: 'allow' })).status).toBe(200);
+    expect(await shell.outcome).toMatchObject({ approval: { decision: 'allow', by: 'anna' } });
+    await Promise.all([file, other].map(({ takeBack }) => takeBack()));
+  });
+
+  it.each([
+    ['[]', 'expected an object'],
+    ['{"group":{}}', "has no key 'group'"],
+    ['{"groups":{"sre":{}}}', '"groups" of sre: it lacks "may"'],
+    ['{"people":{"ann":{"may":"all"}}}', '"people" of ann: expected'],
+    ['{"people":{"ann":{"may":"view","teams":[]}}}', "has no key 'teams'"],
+    ['{"runBy":{"acme/one":"ann"}}', '"runBy" of acme/one: expected an array'],
+  ])('refuse %s', (text, why) => {
+    expect(() => new Roles(text)).toThrow(why);
+  });
+
+  it('count at once when they are replaced', () => {
+    const now = new Roles('{}');
+    now.replaceBy(roles);
+    expect(now.of({ id: 'x', name: 'ben', groups: [], proof: '' }, 'acme/one')).toBe('view');
+  });
+
+  it('of a group count for its members alone', () => {
+    const person = { id: 'x', name: 'ann', groups: ['sre', '__proto__'], proof: '' };
+    expect(roles.of(person, 'acme/one', 'any')).toBe('answer');
+    expect(roles.of({ ...person, groups: ['anna'] }, 'acme/one', 'any')).toBeUndefined();
+    expect(roles.of({ ...person, name: 'sre', groups: [] }, 'acme/one', 'any')).toBeUndefined();
+  });
+});
+
+describe('four eyes', () => {
+  it('are two people, at any server', async () => {
+    const [first, second] = await Promise.all([start({ needsTwo }), start()]);
+    const [anna, ben] = await Promise.all([signIn(first.origin, ANNA), signIn(second.origin, BEN)]);
+    const asked = await putQuestion(first);
+    const shown = await shownTo(anna, asked.key);
+    const yes = await answerTo(anna, shown, { decision: 'allow', reason: 'fine' });
+    expect([yes.status, await yes.json()]).toEqual([200, { decision: 'allow', state: 'first' }]);
+    // What a page has shown before is another question.
+    expect((await answerTo(anna, shown, { decision: 'allow' })).status).toBe(409);
+    const anew = await shownTo(anna, asked.key);
+    expect(anew).toMatchObject({ allowedBy: 'anna' });
+    const again = await answerTo(anna, anew, { decision: 'allow' });
+    expect([again.status, await again.json()]).toEqual([
+      409,
+      { error: 'you have allowed it already: a second person has to' },
+    ]);
+    const toBen = await shownTo(ben, asked.key);
+    expect((await answerTo(ben, toBen, { decision: 'allow', reason: 'too' })).status).toBe(200);
+    expect(await asked.outcome).toEqual({
+      kind: 'approval',
+      approval: { decision: 'allow', reason: 'fine; too', by: 'anna, ben' },
+    });
+  });
+
+  it('are one, for a no, and for what other hooks ask', async () => {
+    const server = await start({ needsTwo });
+    const [anna, ben] = await Promise.all([
+      signIn(server.origin, ANNA),
+      signIn(server.origin, BEN),
+    ]);
+    const [asked, other] = await Promise.all([
+      putQuestion(server),
+      putQuestion(server, { hooks: [{ name: 'other', source: 'user' }] }),
+    ]);
+    await answerTo(anna, await shownTo(anna, asked.key), { decision: 'allow' });
+    const denied = await answerTo(ben, await shownTo(ben, asked.key), { decision: 'deny' });
+    expect(denied.status).toBe(200);
+    expect(await asked.outcome).toMatchObject({ approval: { decision: 'deny', by: 'ben' } });
+    await answerTo(anna, await shownTo(anna, other.key), { decision: 'allow' });
+    expect(await other.outcome).toMatchObject({ approval: { decision: 'allow', by: 'anna' } });
+  });
+});
+
+/** All that the page is told at its beginning. */
+async function shownAll({ origin, cookie }: Awaited<ReturnType<typeof signIn>>): Promise<string> {
+  const stream = await fetch(`${origin}/approvals/events`, { headers: { Cookie: cookie } });
+  let text = '';
+  for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(chunk).toString();
+    if (text.includes('event: ready')) break;
+  }
+  return text;
+}
+
+/** A browser, which is sent back from the provider to where `asks.example` is. */
+const go = async (url: string, cookie = '') => {
+  const response = await fetch(url, { redirect: 'manual', headers: { Cookie: cookie } });
+  const cookies = response.headers.getSetCookie().map((each) => each.split(';')[0] ?? '');
+  return {
+    status: response.status,
+    to: response.headers.get('location') ?? '',
+    cookies,
+    setCookies: response.headers.getSetCookie(),
+    text: await response.text(),
+  };
+};
+const here = ({ origin }: TestServer, url: string) => url.replace('http://asks.example', origin);
+
+async function whoAt({ origin }: TestServer, cookie = '') {
+  const response = await fetch(`${origin}/approvals/session`, { headers: { Cookie: cookie } });
+  return response.ok ? ((await response.json()) as { name: string }).name : response.status;
+}
+
+const of = (...proxies: string[]) =>
+  peopleOfProxy({ userHeader: 'X-User', groupsHeader: 'X-Groups', proxies });
+
+async function send(origin: string, at: string, extra: Record<string, string | string[]>) {
+  const method = at.endsWith('sign-in') ? 'POST' : 'GET';
+  const base = { 'Content-Type': 'application/json', Origin: origin };
+  const sent = httpRequest(`${origin}${at}`, { method, headers: { ...base, ...extra } });
+  sent.end(method === 'POST' ? '{}' : undefined);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  response.resume();
+  return {
+    status: response.statusCode,
+    cookie: response.headers['set-cookie']?.[0]?.split(';')[0] ?? '',
+  };
+}
+
+const needsTwo = ({ hooks }: { hooks: readonly { name: string }[] }) =>
+  hooks.some(({ name }) => name === 'careful');

@@ -1,0 +1,115 @@
+import { createHash, generateKeyPairSync, randomUUID, sign, type KeyObject } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What a provider says of the person, and how it does that. */
+export interface Said {
+  readonly claims?: Record<string, unknown>;
+  readonly header?: Record<string, unknown>;
+  /** The signature; default one of the key that it publishes. */
+  readonly signature?: (input: string) => string;
+}
+
+export interface OidcProvider {
+  readonly issuer: string;
+  /** What is said at the next sign-in. */
+  next: Said;
+  close(): void;
+}
+
+const base64 = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** A small OpenID provider, at which everybody is signed in already: it sends each browser back at once. */
+export async function startOidcProvider(client: {
+  readonly id: string;
+  readonly secret: string;
+}): Promise<OidcProvider> {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  /** Codes that nobody has used. */
+  const codes = new Map<string, URLSearchParams>();
+  const provider = { issuer: '', next: {} as Said, close: () => void server.close() };
+
+  const authorize = (query: URLSearchParams, response: ServerResponse) => {
+    const code = randomUUID();
+    codes.set(code, query);
+    const back = new URL(query.get('redirect_uri') ?? '');
+    back.search = new URLSearchParams({ code, state: query.get('state') ?? '' }).toString();
+    response.writeHead(302, { Location: back.href }).end();
+  };
+
+  const token = async (request: IncomingMessage, response: ServerResponse) => {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    const form = new URLSearchParams(body);
+    const code = form.get('code') ?? '';
+    const asked = codes.get(code);
+    codes.delete(code);
+    const challenge = createHash('sha256')
+      .update(form.get('code_verifier') ?? '')
+      .digest('base64url');
+    const isRight =
+      asked?.get('code_challenge') === challenge &&
+      asked.get('redirect_uri') === form.get('redirect_uri') &&
+      form.get('client_id') === client.id &&
+      form.get('client_secret') === client.secret;
+    if (!isRight) return tell(response, { error: 'invalid_grant' }, 400);
+    const id_token = idToken(provider, asked, client.id, privateKey);
+    return tell(response, { access_token: randomUUID(), token_type: 'Bearer', id_token });
+  };
+
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', provider.issuer);
+    const { issuer } = provider;
+    if (pathname === '/authorize') authorize(searchParams, response);
+    else if (pathname === '/token') void token(request, response);
+    else if (pathname === '/jwks') {
+      const key = publicKey.export({ format: 'jwk' });
+      tell(response, { keys: [{ ...key, kid: 'key', use: 'sig', alg: 'RS256' }] });
+    } else {
+      tell(response, {
+        issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        jwks_uri: `${issuer}/jwks`,
+        response_types_supported: ['code'],
+        subject_types_supported: ['public'],
+        id_token_signing_alg_values_supported: ['RS256'],
+        code_challenge_methods_supported: ['S256'],
+      });
+    }
+  }).listen(0, 'localhost');
+  await once(server, 'listening');
+  // Another site than 127.0.0.1, for a browser.
+  provider.issuer = `http://localhost:${(server.address() as AddressInfo).port}`;
+  return provider;
+}
+
+function idToken(
+  { issuer, next }: OidcProvider,
+  asked: URLSearchParams,
+  aud: string,
+  key: KeyObject,
+): string {
+  const iat = Math.floor(Date.now() / 1000);
+  const claims = {
+    iss: issuer,
+    aud,
+    iat,
+    exp: iat + 60,
+    nonce: asked.get('nonce'),
+    sub: 'subject-1',
+    email: 'ann@example.com',
+    email_verified: true,
+    groups: ['sre'],
+    ...next.claims,
+  };
+  const input = `${base64({ alg: 'RS256', kid: 'key', ...next.header })}.${base64(claims)}`;
+  const signature =
+    next.signature?.(input) ?? sign('sha256', Buffer.from(input), key).toString('base64url');
+  return `${input}.${signature}`;
+}
+
+function tell(response: ServerResponse, said: object, status = 200): void {
+  response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(said));
+}
