@@ -12,6 +12,8 @@ import {
   DEFAULT_PROMPT,
   DEFAULT_TOOL,
   jsonOption,
+  logOption,
+  otlpOption,
   traceOption,
   workspaceOptions,
 } from './shared/options.js';
@@ -172,6 +174,7 @@ not taken; 2 wrong usage, settings that cannot be read, or a link leads out of t
         .choices(['text', 'json', 'stream-json'])
         .default('text'),
       traceOption(),
+      otlpOption,
       new Option(
         '--ask <decision>',
         'what counts in this run where hooks want a person to be asked; default: ask on a terminal, else "approvals" of the settings',
@@ -467,6 +470,8 @@ With --url, the variables HOOKSTACK_MCP_HEADER_1, _2 … hold headers ("Authoriz
       ),
       ...peopleOptions,
       traceOption(),
+      otlpOption,
+      logOption,
     ],
     notes: `Answers POST /v1/events, POST /v1/events/<Event>, POST /v1/claude, GET /healthz, GET /readyz and GET /metrics.
 The first line of stdout says where. On addresses that other machines can reach, it wants TLS, and tokens or client
@@ -539,6 +544,8 @@ HOOKSTACK_RESIDENT=0 in the environment of an agent, each event is answered by a
       ...natsServerOptions,
       new Option('--out <dir>', 'where the files are: <day>.jsonl, of days in UTC'),
       new Option('--once', 'end when nothing more is there; default: go on until ^C'),
+      otlpOption,
+      logOption,
     ],
     notes:
       'It makes the stream HOOKS_RECORD where there is none. Several may run at once: for one directory, each span is written once.',

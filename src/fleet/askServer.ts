@@ -6,7 +6,7 @@ import { parseAnswer } from '../protocol/readHookOutput.js';
 import type { CommandHookConfig, HookEventName } from '../protocol/types.js';
 import { inherited, type HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import type { HookRun } from '../run/hookRun.js';
-import { currentSpanId } from '../trace/span.js';
+import { currentSpanId, currentTrace } from '../trace/span.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { parseFleetAddress } from './address.js';
 import { denies, refusalIn, stops, type ReadAnswer } from './answerMark.js';
@@ -86,6 +86,7 @@ function askingOf(
 ): Asking {
   const { callId } = facts;
   const span = currentSpanId();
+  const trace = currentTrace();
   const { caFile, certFile, keyFile, headers, dialect } = hook;
   return {
     body,
@@ -93,6 +94,7 @@ function askingOf(
       id: newQuestionId(),
       timeoutMs,
       ...(span !== undefined && { span }),
+      ...(trace !== undefined && { trace }),
       ...(callId !== undefined && { call: callId }),
     },
     secret,

@@ -14,6 +14,8 @@ export const HEADERS = {
   timeout: 'Hookstack-Timeout',
   /** The span of the hook that asks: what the server does is a part of it. */
   span: 'Hookstack-Span',
+  /** The trace of that span, as W3C has it. Who stands between the two may have put a span of its own into it. */
+  trace: 'traceparent',
   /** The model's id of the tool call. */
   call: 'Hookstack-Call',
   /** Over NATS: `claude` where the JSON is that agent's. Over HTTP the path says so. */
@@ -42,6 +44,8 @@ export interface Question {
   readonly id: string;
   readonly timeoutMs: number;
   readonly span?: string;
+  /** 32 hexadecimal digits. */
+  readonly trace?: string;
   readonly call?: string;
   /** Whether the asker reads marks, as agents do that run this library. */
   readonly readsMarks?: boolean;
@@ -115,11 +119,13 @@ export function readQuestion(
   const id = header(HEADERS.question);
   const timeout = Number(header(HEADERS.timeout) ?? '');
   const span = header(HEADERS.span);
+  const trace = TRACE.exec(header(HEADERS.trace) ?? '')?.[1];
   const call = decoded(header(HEADERS.call));
   return {
     id: id !== undefined && ID.test(id) ? id : newQuestionId(),
     timeoutMs: timeout > 0 ? Math.min(timeout, longestMs) : longestMs,
     ...(span !== undefined && SPAN.test(span) && { span }),
+    ...(trace !== undefined && { trace }),
     ...(call !== undefined && call.length <= 256 && { call }),
     ...(header(HEADERS.version) !== undefined && { readsMarks: true }),
   };
@@ -136,13 +142,15 @@ function decoded(text: string | undefined): string | undefined {
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/u;
 const SPAN = /^[0-9a-f]{16}$/u;
+const TRACE = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-/u;
 
-export function headersOf({ id, timeoutMs, span, call }: Question): Record<string, string> {
+export function headersOf({ id, timeoutMs, span, trace, call }: Question): Record<string, string> {
   return {
     [HEADERS.question]: id,
     [HEADERS.version]: String(PROTOCOL_VERSION),
     [HEADERS.timeout]: String(Math.max(1, Math.round(timeoutMs))),
     ...(span !== undefined && { [HEADERS.span]: span }),
+    ...(span !== undefined && trace !== undefined && { [HEADERS.trace]: `00-${trace}-${span}-01` }),
     ...(call !== undefined && { [HEADERS.call]: encodeURIComponent(call) }),
   };
 }

@@ -10,7 +10,7 @@ import { NOTE_KEY } from './question.js';
 
 /** What proves who asks: a bearer token over HTTP; over NATS `user:password`, the seed of an nkey, or a creds file. */
 export interface SecretSource {
-  /** A file of mode 600, in which it stands; `~/` is the home directory. */
+  /** A file of mode 600, in which it stands, or of a group that this process is in; `~/` is the home directory. */
   readonly tokenFile?: string;
   /** The variable of this process that holds it. */
   readonly tokenVariable?: string;
@@ -55,9 +55,17 @@ export async function readSecretFile(file: string, maxBytes = MAX_SECRET_BYTES):
   }
 }
 
-function objectTo(file: string, { mode }: Stats): string | undefined {
-  if (process.platform === 'win32' || (mode & 0o077) === 0) return undefined;
+function objectTo(file: string, stats: Stats): string | undefined {
+  if (process.platform === 'win32' || (stats.mode & 0o077) === 0) return undefined;
+  if ((stats.mode & 0o037) === 0 && isOfOwnGroup(stats)) return undefined;
   return `others can read it: chmod 600 ${quoteWord(file)}`;
+}
+
+/** As Kubernetes mounts a secret: of root, and for a group. With a list of its own, as systemd has, the group is root, too. */
+function isOfOwnGroup({ uid, gid }: Stats): boolean {
+  const { geteuid, getegid, getgroups } = process;
+  if (uid !== 0 && uid !== geteuid?.()) return false;
+  return gid === 0 || gid === getegid?.() || getgroups?.().includes(gid) === true;
 }
 
 /** Replaces a secret, each of its long lines, and the password of a user, wherever somebody repeats it. */

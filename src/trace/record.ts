@@ -23,6 +23,8 @@ const MAX_DEPTH = 60;
 /** A span that has ended, as a line of a trace file has it: masked, cut, and without control characters. */
 export interface SpanRecord {
   readonly id: string;
+  /** 32 hexadecimal digits, the same in all that one span has led to, also on policy servers. */
+  readonly trace?: string;
   readonly parent: string | null;
   readonly kind: SpanKind;
   readonly name: string;
@@ -72,9 +74,10 @@ export function toSpanRecord(span: Span, policy: HookEnvironmentPolicy = {}): Sp
   const mask = secretMasker(maskingOf(policy));
   const clean = (text: string) => cutText(removeControls(mask(text)), MAX_TEXT);
   const write = (value: unknown) => textOf(value, mask, clean);
-  const { id, parent, kind, exitCode, signal, sizes, ownMs } = span;
+  const { id, trace, parent, kind, exitCode, signal, sizes, ownMs } = span;
   return {
     id,
+    trace,
     parent,
     kind,
     name: clean(span.name),
@@ -183,6 +186,7 @@ type ReadSpan = Omit<SpanRecord, 'parent' | 'verdict' | 'decidedBy'> &
 /** The file may come from anywhere: only fields of the right type are taken. */
 const FIELDS: FieldTable<ReadSpan> = {
   id: { struct: anyText, required: true },
+  trace: { struct: anyText },
   parent: { struct: anyText },
   kind: { struct: oneOf(...SPAN_KINDS), required: true },
   name: { struct: anyText, required: true },

@@ -80,6 +80,8 @@ export interface SpanOutcome {
 export interface Span extends SpanFacts, SpanOutcome {
   /** 16 hexadecimal digits, unique across processes. */
   readonly id: string;
+  /** 32 hexadecimal digits, the same in all that one span has led to, also on policy servers. */
+  readonly trace: string;
   /** The span within which this one began, of those that anybody listens to. */
   readonly parent: string | null;
   readonly kind: SpanKind;
@@ -114,11 +116,19 @@ export function listenToSpans(listener: (span: Span) => void): () => void {
   };
 }
 
-const current = new AsyncLocalStorage<Partial<Pick<Span, 'id' | 'policy' | 'isShadow'>>>();
+/** What all that happens within it says, too. */
+type Store = Partial<Pick<Span, 'id' | 'trace' | 'policy' | 'isShadow'>>;
+
+const current = new AsyncLocalStorage<Store>();
 
 /** The span within which something happens now, where somebody listens to spans. */
 export function currentSpanId(): string | undefined {
   return current.getStore()?.id;
+}
+
+/** The trace of that span. */
+export function currentTrace(): string | undefined {
+  return current.getStore()?.trace;
 }
 
 /** Whether anybody listens to spans of a kind. Nobody is the usual case, and costs no more than this question. */
@@ -130,19 +140,24 @@ export function isTraced(kind: SpanKind): boolean {
  * Does some work as a part of a span of another process.
  *
  * @param parent the id of that span; anything but 16 hexadecimal digits counts for none
- * @param of what all spans within say
+ * @param of what all spans within say. Without a trace, it is a new one
  */
 export function withinRemoteSpan<R>(
   parent: string | undefined,
-  of: Pick<Span, 'policy' | 'isShadow'>,
+  of: Partial<Pick<Span, 'policy' | 'isShadow'>> & { readonly trace?: string | undefined },
   work: () => R,
 ): R {
   const isKnown = parent !== undefined && SPAN_ID.test(parent);
   if (!isKnown && !isTraced('event')) return work();
-  return current.run({ ...of, ...(isKnown && { id: parent }) }, work);
+  const trace = of.trace ?? newTrace();
+  return current.run({ ...of, trace, ...(isKnown && { id: parent }) }, work);
 }
 
 const SPAN_ID = /^[0-9a-f]{16}$/u;
+
+function newTrace(): string {
+  return randomBytes(16).toString('hex');
+}
 
 /** A span that has begun. */
 export class OpenSpan {
@@ -153,10 +168,12 @@ export class OpenSpan {
 
   constructor(kind: SpanKind, facts: SpanFacts) {
     const { start, end } = channels[kind];
-    const { id: parent = null, policy, isShadow } = current.getStore() ?? {};
+    const around = current.getStore() ?? {};
+    const { policy, isShadow } = around;
     const span: Span = {
       id: randomBytes(8).toString('hex'),
-      parent,
+      trace: around.trace ?? newTrace(),
+      parent: around.id ?? null,
       kind,
       ...facts,
       ...(policy !== undefined && { policy }),

@@ -8,6 +8,7 @@ const LIMIT = 16 * 1024;
 function written(fields: Partial<Span>) {
   return toSpanRecord({
     id: '0123456789abcdef',
+    trace: '0123456789abcdef0123456789abcdef',
     parent: null,
     kind: 'tool',
     name: 'write_file',

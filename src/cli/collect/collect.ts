@@ -8,25 +8,43 @@ import { every, retry } from '../../fleet/retry.js';
 import { errorCode, errorMessage } from '../../util/errorMessage.js';
 import { watchInterruption } from '../shared/interruption.js';
 import { connectNatsServer, type NatsServerOptions } from '../shared/natsServer.js';
-import { plural, printLine, printNotice, toVisible } from '../shared/terminal.js';
+import {
+  logAs,
+  plural,
+  printNotice,
+  report,
+  toVisible,
+  type LogFormat,
+} from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
+import { openSpans } from '../shared/withOtlp.js';
+import type { OtlpExport } from '../shared/otlp.js';
 import { DayFile } from './dayFile.js';
 import { openRecord } from './stream.js';
 
 interface CollectOptions extends NatsServerOptions {
   readonly out?: string;
   readonly once?: boolean;
+  readonly otlp?: string;
+  readonly log?: LogFormat;
 }
 
 /** @returns the exit code: 0 all that was there is written; 1 a file or the server fails */
-export async function collect({ out, once, ...server }: CollectOptions): Promise<number> {
+export async function collect({
+  out,
+  once,
+  otlp,
+  log,
+  ...server
+}: CollectOptions): Promise<number> {
+  logAs(log);
   if (server.nats === undefined) throw new UsageError('Say where the fleet is: --nats URL');
   if (out === undefined) throw new UsageError('Say where the files go: --out DIR');
   await makeDirectory(out);
   const { signal, dispose } = watchInterruption();
   try {
     const nats = once ? await connectNatsServer(server, NAME) : await waitForServer(server, signal);
-    return nats ? await collectFrom(nats, out, once === true, signal) : 0;
+    return nats ? await collectFrom(nats, { out, otlp, once: once === true }, signal) : 0;
   } finally {
     dispose();
   }
@@ -74,11 +92,11 @@ async function waitForServer(
 
 async function collectFrom(
   nats: NatsConnection,
-  out: string,
-  once: boolean,
+  { out, otlp, once }: Pick<CollectOptions, 'otlp'> & { out: string; once: boolean },
   signal: AbortSignal,
 ): Promise<number> {
-  const collector = new Collector(out);
+  const spans = otlp === undefined ? undefined : await openSpans(otlp);
+  const collector = new Collector(out, spans);
   try {
     const consumer = await openRecord(nats);
     if (!once) printNotice('note', `spans of the fleet are written to ${toVisible(out)}; ^C ends`);
@@ -93,7 +111,8 @@ async function collectFrom(
   } finally {
     await withinMs(nats.drain(), LAST_WORDS_MS).catch(() => undefined);
     await nats.close();
-    printLine(collector.report());
+    await spans?.close();
+    report('collected', collector.report());
   }
 }
 
@@ -159,7 +178,10 @@ class Collector {
   #again = 0;
   #refused = 0;
 
-  constructor(private readonly directory: string) {}
+  constructor(
+    private readonly directory: string,
+    private readonly spans?: OtlpExport,
+  ) {}
 
   report(): string {
     const again = this.#again > 0 ? `, ${this.#again} were there already` : '';
@@ -181,8 +203,9 @@ class Collector {
     }
     for (const [day, spans] of days) {
       const written = await this.#open(day).add(spans);
-      this.#written += written;
-      this.#again += spans.length - written;
+      for (const span of written) this.spans?.add(span);
+      this.#written += written.length;
+      this.#again += spans.length - written.length;
     }
   }
 

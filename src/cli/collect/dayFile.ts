@@ -26,10 +26,10 @@ export class DayFile {
   /**
    * Writes those spans that are not there yet, and waits until they are on disk.
    *
-   * @returns how many were written
+   * @returns those that were written
    * @throws the file system's error; then some of them may have been written
    */
-  async add(spans: readonly FleetSpan[]): Promise<number> {
+  async add(spans: readonly FleetSpan[]): Promise<readonly FleetSpan[]> {
     // Makes it where it is missing, and no link is followed.
     closeSync(openPrivately(this.#file, 'append'));
     return whileLocked(this.#file, async () => {
@@ -38,10 +38,10 @@ export class DayFile {
     });
   }
 
-  async #addTo(handle: FileHandle, spans: readonly FleetSpan[]): Promise<number> {
+  async #addTo(handle: FileHandle, spans: readonly FleetSpan[]): Promise<readonly FleetSpan[]> {
     await this.#readNew(handle);
     const fresh = spans.filter((span) => this.#note(span));
-    if (fresh.length === 0) return 0;
+    if (fresh.length === 0) return fresh;
     const bytes = Buffer.from(fresh.map((span) => `${JSON.stringify(span)}\n`).join(''));
     try {
       for (let at = 0; at < bytes.length;) {
@@ -54,7 +54,7 @@ export class DayFile {
       throw error;
     }
     this.#read += bytes.length;
-    return fresh.length;
+    return fresh;
   }
 
   /** Reads what has been added by others. What a collector that was killed has left half is cut off. */

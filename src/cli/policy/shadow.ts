@@ -45,7 +45,7 @@ export class Shadow {
   }
 
   async #ask(policy: Policy, { asked, read, ...counted }: Answered): Promise<void> {
-    const { span, timeoutMs } = asked.question;
+    const { span, trace, timeoutMs } = asked.question;
     const { event, payload } = read;
     const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#ending.signal]);
     const name = 'toolName' in payload ? payload.toolName : event;
@@ -59,7 +59,7 @@ export class Shadow {
       const said = await decide(policy, read, signal);
       return signal.aborted ? { verdict: 'fail' } : said;
     };
-    const of = { policy: policy.version, isShadow: true };
+    const of = { policy: policy.version, isShadow: true, trace };
     const { verdict } = await withinRemoteSpan(span, of, () =>
       traced('shadow', { facts: () => ({ name, event, input: payload }), outcome }, work),
     ).catch((): Decided => ({ verdict: 'fail' }));

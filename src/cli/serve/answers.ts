@@ -217,9 +217,8 @@ export class PolicyAnswers {
     const { event, session, received } = read;
     const { version } = policy;
     const start = performance.now();
-    const decided = await withinRemoteSpan(question.span, { policy: version }, () =>
-      decide(policy, read, signal),
-    );
+    const of = { policy: version, trace: question.trace };
+    const decided = await withinRemoteSpan(question.span, of, () => decide(policy, read, signal));
     signal.throwIfAborted();
     const { verdict } = decided;
     this.#tellAnswered({ verdict, policy: version, asked, read }, start);

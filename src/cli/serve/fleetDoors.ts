@@ -141,5 +141,5 @@ const LOCAL = 'local';
 
 /** Who has answered, and who has signed in: each is of importance. */
 function log(line: string): void {
-  printNotice('note', line);
+  printNotice('note', line, 'approval');
 }

@@ -3,8 +3,9 @@ import { errorMessage } from '../../util/errorMessage.js';
 import { watchInterruption } from '../shared/interruption.js';
 import { checkPolicy } from '../policy/checkPolicy.js';
 import { CurrentPolicy } from '../policy/currentPolicy.js';
-import { plural, printLine, printNotice } from '../shared/terminal.js';
+import { logAs, plural, printNotice, report, type LogFormat } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
+import { withOtlp } from '../shared/withOtlp.js';
 import { withTrace } from '../shared/withTrace.js';
 import { PolicyAnswers, type Refusal } from './answers.js';
 import {
@@ -31,6 +32,8 @@ export interface ServeOptions extends ListeningOptions, FleetOptions {
   readonly watch: boolean;
   readonly cwd?: string;
   readonly trace?: string;
+  readonly otlp?: string;
+  readonly log?: LogFormat;
   /** MiB. */
   readonly maxBody: number;
   readonly maxConcurrent: number;
@@ -43,7 +46,8 @@ const DRAIN_MS = 30_000;
 
 /** @returns the exit code: 0 once it was ended by a signal; 1 it could not listen, or a file to check is no policy */
 export async function serve(options: ServeOptions): Promise<number> {
-  const { settings, shadow, check } = options;
+  const { settings, shadow, check, log } = options;
+  logAs(log);
   const listening = await readListening(options);
   const fleet = await readFleet(options);
   if (check !== undefined) return checkPolicy(check, options.cwd);
@@ -57,7 +61,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     const { config } = policy.now;
     const recording = { trace: options.trace, fleet: recordOf(options) };
     const work = () => listen({ policy, shadow: beside, listening, fleet }, options);
-    return await withTrace(recording, config, work);
+    return await withOtlp(options.otlp, config, () => withTrace(recording, config, work));
   } finally {
     await beside?.close();
     await policy.close();
@@ -103,12 +107,13 @@ async function listen(served: Served, options: ServeOptions): Promise<number> {
     const ready = partsOf(policy, answers, nats.door);
     const given = { ...listening, ...limits, answers, ready, metrics, notices, approvals };
     door = await openHttpDoor(given);
-    printLine(`hookstack serve: listening on ${door.url}`);
+    report('listening', `hookstack serve: listening on ${door.url}`);
     const { signal } = interruption;
     if (!signal.aborted) await once(signal, 'abort');
     printNotice(
       'note',
       `${errorMessage(signal.reason)}: no more questions are taken, and ${plural(answers.inFlight, 'question')} in flight ${answers.inFlight === 1 ? 'has' : 'have'} ${DRAIN_MS / 1000} s`,
+      'draining',
     );
     await Promise.all([nats.door?.close(), answers.drain(DRAIN_MS)]);
     await door.close();

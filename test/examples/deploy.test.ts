@@ -1,0 +1,272 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { get } from 'node:https';
+import { createServer, type AddressInfo } from 'node:net';
+import path from 'node:path';
+import { Ajv } from 'ajv';
+import { parse, parseAllDocuments } from 'yaml';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startNats } from '../helpers/natsServer.js';
+import { Cli } from '../cli/helpers.js';
+
+const FLEET = path.resolve(import.meta.dirname, '../../examples/fleet');
+const SCHEMAS = path.resolve(import.meta.dirname, '../fixtures/schemas');
+const cli = new Cli();
+const closing: (() => Promise<unknown>)[] = [];
+
+const has = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
+const schemaOf = (name: string) =>
+  JSON.parse(readFileSync(path.join(SCHEMAS, `${name}.json`), 'utf8')) as object;
+
+const deploy = (file: string) => path.join(cli.project, 'deploy', file);
+const read = (file: string) => readFileSync(deploy(file), 'utf8');
+
+beforeEach(() => {
+  cpSync(FLEET, cli.project, { recursive: true });
+  execFileSync(deploy('secrets.sh'), ['one'], { stdio: 'pipe' });
+});
+
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+/** What `hookstack` is given, with the paths and addresses of this machine in place of those of a container. */
+function here(args: readonly string[], places: Readonly<Record<string, string>>): string[] {
+  return args.map((arg) =>
+    Object.entries(places).reduce((text, [from, to]) => text.replace(from, to), arg),
+  );
+}
+
+/** Starts what stays, and waits for what it says when it is ready. */
+async function start(args: readonly string[], stream: 'stdout' | 'stderr' = 'stdout') {
+  const server = cli.start(args);
+  closing.push(async () => {
+    server.kill('SIGTERM');
+    const ended = await server;
+    expect(ended).toMatchObject({ exitCode: 0 });
+  });
+  const ended = server.then(({ stderr }) => Promise.reject(new Error(String(stderr))));
+  const [line] = (await Promise.race([once(server[stream]!, 'data'), ended])) as [Buffer];
+  // Each line is JSON.
+  const { message } = JSON.parse(line.toString().split('\n', 1)[0]!) as { message: string };
+  return /https:\S+/u.exec(message)?.[0] ?? '';
+}
+
+const places = () => ({
+  '/run/secrets/hookstack/': `${cli.project}/deploy/secrets/`,
+  '/run/secrets/': `${cli.project}/deploy/secrets/`,
+  '/policy/.llxprt/': `${cli.project}/server/`,
+  '0.0.0.0:8787': '127.0.0.1:0',
+});
+
+const statusOf = (url: string, headers = {}) =>
+  new Promise<number | undefined>((resolve, reject) => {
+    const ca = readFileSync(deploy('secrets/server.pem'));
+    get(url, { ca, headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    }).on('error', reject);
+  });
+
+interface Compose {
+  readonly services: Readonly<
+    Record<
+      string,
+      { readonly command: string[]; readonly secrets?: string[]; readonly user?: string }
+    >
+  >;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+}
+
+describe('compose.yaml', () => {
+  const compose = () => parse(read('compose.yaml'), { merge: true }) as Compose;
+
+  it('is what the specification of Compose says, and each secret is one that secrets.sh makes', () => {
+    const check = new Ajv({ strict: false, validateFormats: false }).compile(schemaOf('compose'));
+    check(compose());
+    expect(check.errors).toBe(null);
+    const { secrets, services } = compose();
+    for (const { file } of Object.values(secrets)) expect(existsSync(deploy(file))).toBe(true);
+    for (const { secrets: used = [] } of Object.values(services)) {
+      expect(Object.keys(secrets)).toEqual(expect.arrayContaining(used));
+    }
+    for (const name of ['policy-1', 'policy-2', 'collect']) {
+      expect(services[name]).toMatchObject({
+        user: '10001:10001',
+        read_only: true,
+        cap_drop: ['ALL'],
+      });
+    }
+  });
+
+  it('has NATS with TLS, two servers and a collector, which start and know each other', async () => {
+    const { services } = compose();
+    const conf = read('nats/nats-server.conf')
+      .replace('"../../run/secrets/passwords.conf"', '"deploy/secrets/passwords.conf"')
+      .replaceAll('/run/secrets/', `${deploy('secrets')}/`)
+      .replace('"/data"', `"${cli.project}/data"`)
+      .replace('http: 127.0.0.1:8222', 'http: 127.0.0.1:-1');
+    const nats = await startNats(await cli.write('nats-server.conf', conf));
+    closing.push(() => nats.dispose());
+    const at = { ...places(), 'nats://nats:4222': `nats://localhost:${nats.port}` };
+    const names = { '/var/lib/hookstack/': `${cli.project}/` };
+    for (const name of ['policy-1', 'policy-2']) {
+      const url = await start(here(services[name]!.command, at));
+      expect(await statusOf(`${url}/healthz`)).toBe(200);
+      const token = /^ops\/prometheus (\S+)$/mu.exec(read('secrets/tokens'))![1];
+      expect(await statusOf(`${url}/metrics`, { Authorization: `Bearer ${token}` })).toBe(200);
+      expect(await statusOf(`${url}/metrics`)).toBe(401);
+      expect(await statusOf(`${url}/approvals`)).toBe(200);
+    }
+    await start(here(services['collect']!.command, { ...at, ...names }), 'stderr');
+    expect(existsSync(`${cli.project}/record`)).toBe(true);
+  });
+});
+
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec?: {
+    readonly template?: {
+      readonly spec: {
+        readonly securityContext: object;
+        readonly containers: readonly {
+          readonly name: string;
+          readonly args: string[];
+          readonly securityContext: object;
+          readonly volumeMounts: readonly { readonly name: string }[];
+        }[];
+        readonly volumes: readonly { readonly name: string; readonly secret?: object }[];
+      };
+    };
+  };
+}
+
+describe('the manifests of Kubernetes', () => {
+  const files = ['namespace.yaml', 'serve.yaml', 'collect.yaml', 'network.yaml'];
+  const manifests = () =>
+    files.flatMap((file) =>
+      parseAllDocuments(read(`kubernetes/${file}`)).map((each) => each.toJS() as Manifest),
+    );
+  const { kinds, definitions } = schemaOf('kubernetes') as {
+    kinds: Record<string, string>;
+    definitions: object;
+  };
+
+  const faultsOf = (manifest: Manifest) => {
+    const kind = `${manifest.apiVersion}/${manifest.kind}`;
+    expect(Object.keys(kinds)).toContain(kind);
+    const ajv = new Ajv({ strict: false, allErrors: true });
+    const check = ajv.compile({ $ref: `#/definitions/${kinds[kind]}`, definitions });
+    check(manifest);
+    return check.errors?.map(({ instancePath, message }) => `${instancePath} ${message}`) ?? [];
+  };
+
+  it('have the fields that Kubernetes knows, of the right type', () => {
+    for (const manifest of manifests()) expect(faultsOf(manifest)).toEqual([]);
+    const [, deployment] = manifests();
+    expect(faultsOf({ ...deployment!, sepc: {} } as Manifest)).not.toEqual([]);
+  });
+
+  it.runIf(has('kubectl'))('are put together by kubectl, and its result is right, too', () => {
+    const args = ['kustomize', deploy('kubernetes'), '--load-restrictor=LoadRestrictionsNone'];
+    const built = execFileSync('kubectl', args, { encoding: 'utf8' });
+    const all = parseAllDocuments(built).map((each) => each.toJS() as Manifest);
+    for (const manifest of all) expect(faultsOf(manifest)).toEqual([]);
+    const count = (kind: string) => all.filter((each) => each.kind === kind).length;
+    expect(['Secret', 'ConfigMap', 'NetworkPolicy', 'PodDisruptionBudget'].map(count)).toEqual([
+      1, 1, 1, 1,
+    ]);
+  });
+
+  it('run without rights, and read secrets through their group', () => {
+    const pods = manifests().flatMap(({ spec }) => (spec?.template ? [spec.template.spec] : []));
+    expect(pods).toHaveLength(2);
+    for (const { securityContext, containers, volumes } of pods) {
+      expect(securityContext).toMatchObject({ runAsNonRoot: true, fsGroup: 10001 });
+      expect(volumes.find(({ secret }) => secret)?.secret).toMatchObject({ defaultMode: 0o440 });
+      for (const each of containers) {
+        expect(each.securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+      }
+    }
+  });
+
+  it('start a server with what they say', async () => {
+    const [, deployment] = manifests();
+    const [container] = deployment!.spec!.template!.spec.containers;
+    const withoutNats = container!.args.filter((arg) => !/nats|token-file|approvers/u.test(arg));
+    const url = await start(here(withoutNats, places()));
+    expect(await statusOf(`${url}/healthz`)).toBe(200);
+  });
+});
+
+describe('the unit of systemd', () => {
+  const unit = () => read('hookstack-serve.service').replaceAll('\\\n', '');
+
+  it.runIf(has('systemd-analyze'))('is a unit, and leaves the service little', () => {
+    const file = path.join(cli.project, 'hookstack-serve.service');
+    const text = read('hookstack-serve.service').replace(
+      'ExecStart=hookstack',
+      'ExecStart=/bin/true',
+    );
+    writeFileSync(file, text);
+    const verified = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
+    expect(verified.stderr).not.toContain('hookstack-serve.service');
+    const args = ['security', '--offline=true', '--threshold=20', file];
+    expect(spawnSync('systemd-analyze', args, { encoding: 'utf8' })).toMatchObject({ status: 0 });
+  });
+
+  it('starts a server with what it says', async () => {
+    const [, command = ''] = /^ExecStart=hookstack (.*)$/mu.exec(unit()) ?? [];
+    const url = await start(
+      here(command.trim().split(/\s+/u), {
+        '/etc/hookstack/policy.json': `${cli.project}/server/settings.json`,
+        '/etc/hookstack/': `${deploy('secrets')}/`,
+        '0.0.0.0:8787': '127.0.0.1:0',
+      }),
+    );
+    expect(await statusOf(`${url}/healthz`)).toBe(200);
+  });
+});
+
+it('each metric of the Grafana dashboard is one of a server', async () => {
+  const settings = path.join(cli.project, 'server/settings.json');
+  const server = cli.start(['serve', '--settings', settings, '--listen', '127.0.0.1:0']);
+  closing.push(async () => {
+    server.kill('SIGTERM');
+    await server;
+  });
+  const [line] = (await once(server.stdout!, 'data')) as [Buffer];
+  const url = /http\S+/u.exec(line.toString())![0];
+  const headers = { 'Content-Type': 'application/json' };
+  const body = JSON.stringify({ tool_name: 'read_file', tool_input: {} });
+  await fetch(`${url}/v1/events/BeforeTool`, { method: 'POST', headers, body });
+  await fetch(`${url}/v1/events`, { method: 'POST' });
+  const page = await (await fetch(`${url}/metrics`)).text();
+  const named = new Set(read('grafana-dashboard.json').match(/hookstack_\w+/gu));
+  expect(named.size).toBeGreaterThan(3);
+  for (const name of named) expect(page).toMatch(new RegExp(`^${name}[{ ]`, 'mu'));
+  const dashboard = JSON.parse(read('grafana-dashboard.json')) as { panels: { id: number }[] };
+  expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
+});
+
+it('the Containerfile ends without rights, and starts what docs/fleet.md starts', async () => {
+  const lines = read('Containerfile').replaceAll('\\\n', '').split('\n');
+  const last = (word: string) => lines.findLast((each) => each.startsWith(`${word} `)) ?? '';
+  expect(last('USER')).toBe('USER 10001:10001');
+  expect(JSON.parse(last('ENTRYPOINT').slice('ENTRYPOINT '.length))).toEqual([
+    'tini',
+    '--',
+    'hookstack',
+  ]);
+  const args = JSON.parse(last('CMD').slice('CMD '.length)) as string[];
+  const settings = { '/policy/policy.json': `${cli.project}/server/settings.json` };
+  const url = await start(here(args, { ...places(), ...settings }));
+  expect(await statusOf(`${url}/healthz`)).toBe(200);
+});
