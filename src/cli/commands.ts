@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import { DIALECT_NAMES, HOOK_SCOPES, HookEventName } from '../protocol/types.js';
 import { STACK_NAMES } from '../protocol/stages.js';
 import { GUARD_NAMES } from './add/guardNames.js';
+import { COLUMNS } from './record/columns.js';
 import type { CommandSpec } from './shared/addCommand.js';
 import { peopleOptions } from './shared/people/peopleOptions.js';
 import { natsServerOptions, natsTlsOptions } from './shared/natsServer.js';
@@ -383,10 +384,17 @@ leave a guard out; 2 wrong usage or settings`,
     group: 'Look and allow:',
     description:
       'Tell what happened, from a file that --trace has written, or what happens in a fleet',
-    arguments: { '[file]': 'the trace. Default: the one that HOOKSTACK_TRACE names' },
+    arguments: {
+      '[file]':
+        'the trace; with --query also the directory, or the database, of a record. Default: the one that HOOKSTACK_TRACE names',
+    },
     options: [
       countOption('--slowest <n>', 'list what took longest by itself, instead of the tree'),
       new Option('--html <out>', 'write one page to look through, instead of the tree'),
+      new Option(
+        '--query <conditions>',
+        'list what fits all of "NAME=VALUE NAME!=VALUE …" in a file, or of what hookstack collect has written',
+      ),
       new Option('--follow', 'go on with what is added to it, a line for each span, until ^C'),
       new Option(
         '--diff',
@@ -395,10 +403,13 @@ leave a guard out; 2 wrong usage or settings`,
       ...natsServerOptions,
       jsonOption,
     ],
+    notes: `Names in --query: ${COLUMNS.join(', ')}, and since and until: 1h ago, or a date. In a value, * is any text, and a
+comma is "or".`,
     exitCodes:
-      '0 told; 1 the file holds no spans, or with --diff none of a shadow; 2 wrong usage, or a file that cannot be read or written',
+      '0 told; 1 the file holds no spans, none fits, or with --diff none of a shadow; 2 wrong usage, or a file that cannot be read or written',
     example: `hookstack run "Write a haiku to haiku.txt" --trace trace.jsonl
   hookstack trace trace.jsonl --html trace.html
+  hookstack trace record --query "verdict=block tool=run_shell_command since=1h from=acme/*"
   hookstack trace --nats nats://127.0.0.1:4222 --token-file policy.token`,
     load: async () => (await import('./trace/trace.js')).trace,
   },
@@ -539,18 +550,24 @@ HOOKSTACK_RESIDENT=0 in the environment of an agent, each event is answered by a
   },
   {
     name: 'collect',
-    description: 'Write the record of a fleet into trace files, one for each day',
+    description: 'Write the record of a fleet into trace files, one for each day, and a database',
     options: [
       ...natsServerOptions,
       new Option('--out <dir>', 'where the files are: <day>.jsonl, of days in UTC'),
+      new Option('--sqlite <file>', 'a database, whose table "records" has a row for each span'),
+      new Option('--keep <time>', 'remove what is older, such as 90d: days of files, and rows'),
+      new Option(
+        '--forget <session>',
+        'write nothing, and remove this session, from the stream, too, where --nats is',
+      ),
       new Option('--once', 'end when nothing more is there; default: go on until ^C'),
       otlpOption,
       logOption,
     ],
     notes:
-      'It makes the stream HOOKS_RECORD where there is none. Several may run at once: for one directory, each span is written once.',
+      'It makes the stream HOOKS_RECORD where there is none. Several may run at once: for one directory, or database, each span is written once. SQLite needs Node.js 22.13 or the package better-sqlite3.',
     exitCodes:
-      '0 all that was there is written; 1 a file or the server fails; 2 wrong usage, or no connection (without --once it waits for a server that is not there yet)',
+      '0 all that was there is written, or removed; 1 a file, the database or the server fails; 2 wrong usage, or no connection (without --once it waits for a server that is not there yet)',
     example: `hookstack collect --nats nats://127.0.0.1:4222 --token-file policy.token --out record
   hookstack trace record/2026-11-22.jsonl`,
     load: async () => (await import('./collect/collect.js')).collect,

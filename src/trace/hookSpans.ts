@@ -30,7 +30,14 @@ export function traceHook(
   return traced(
     'hook',
     {
-      facts: () => ({ name: hookIdentity(hook), event, command: commandLine(hook), input }),
+      facts: () => ({
+        name: hookIdentity(hook),
+        event,
+        command: commandLine(hook),
+        input,
+        session: input.session_id,
+        agent: input.agent,
+      }),
       outcome: (result) => describeResult(result, reading),
     },
     run,

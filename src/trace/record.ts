@@ -53,6 +53,12 @@ export interface SpanRecord {
   readonly input?: string;
   readonly output?: string;
   readonly stderr?: string;
+  readonly agent?: string;
+  readonly session?: string;
+  readonly tool?: string;
+  readonly call?: string;
+  /** The person who answered a question of hooks about it. */
+  readonly approver?: string;
   /** The version of the policy that has answered, of what a policy server does and of the remote hook that asks it. */
   readonly policy?: string;
   /** Within a shadow: has no effect on anything. */
@@ -83,12 +89,17 @@ export function toSpanRecord(span: Span, policy: HookEnvironmentPolicy = {}): Sp
     name: clean(span.name),
     event: span.event,
     moment: span.moment,
+    agent: write(span.agent),
+    session: write(span.session),
+    tool: write(span.tool),
+    call: write(span.call),
     start: toMicroseconds(span.start),
     durationMs: toMicroseconds(span.durationMs ?? 0),
     ownMs: ownMs === undefined ? undefined : toMicroseconds(ownMs),
     verdict: span.verdict ?? 'allow',
     reason: write(span.reason),
     decidedBy: span.decidedBy?.map(clean),
+    approver: write(span.approver),
     command: write(span.command),
     exitCode,
     signal,
@@ -192,6 +203,11 @@ const FIELDS: FieldTable<ReadSpan> = {
   name: { struct: anyText, required: true },
   event: { struct: anyText },
   moment: { struct: anyText },
+  agent: { struct: anyText },
+  session: { struct: anyText },
+  tool: { struct: anyText },
+  call: { struct: anyText },
+  approver: { struct: anyText },
   start: { struct: time, required: true },
   durationMs: { struct: time, required: true },
   ownMs: { struct: time },

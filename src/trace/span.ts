@@ -32,8 +32,19 @@ export interface SpanChange {
   readonly after: unknown;
 }
 
+/** For whom a span is. What it does not say itself, those around it say. */
+export interface SpanOwner {
+  /** Which of several agents it is, where the host has said so. */
+  agent?: string | undefined;
+  /** The id of the session; where nothing around it says it, what is within does. */
+  session?: string | undefined;
+  /** Of what is part of a call: the tool, and the model's id of the call. */
+  tool?: string | undefined;
+  call?: string | undefined;
+}
+
 /** What is known of a span when it begins. */
-export interface SpanFacts {
+export interface SpanFacts extends Readonly<SpanOwner> {
   /** The tool's, the model's, the event's, the hook's or the middleware's; of a question, those of the hooks that ask. */
   readonly name: string;
   /** The event, of an event and of its hooks. */
@@ -49,6 +60,8 @@ export interface SpanFacts {
 /** What is known of a span once it has ended. */
 export interface SpanOutcome {
   verdict?: SpanVerdict;
+  /** The person who answered a question of hooks: of the question, and of its call. */
+  approver?: string;
   /** Why it was blocked or stopped, or what went wrong. */
   reason?: string;
   /** The hooks that decided so, of an event or a call. */
@@ -77,7 +90,7 @@ export interface SpanOutcome {
  * A part of a session: the message on the channels `tracing:hookstack:<kind>:<moment>`. Values are those of the
  * process itself, neither masked nor cut; {@link toSpanRecord} makes a line of a trace file of them.
  */
-export interface Span extends SpanFacts, SpanOutcome {
+export interface Span extends Omit<SpanFacts, keyof SpanOwner>, SpanOwner, SpanOutcome {
   /** 16 hexadecimal digits, unique across processes. */
   readonly id: string;
   /** 32 hexadecimal digits, the same in all that one span has led to, also on policy servers. */
@@ -116,8 +129,8 @@ export function listenToSpans(listener: (span: Span) => void): () => void {
   };
 }
 
-/** What all that happens within it says, too. */
-type Store = Partial<Pick<Span, 'id' | 'trace' | 'policy' | 'isShadow'>>;
+/** What all that happens within it says, too. Of another process, less is known. */
+type Store = Span | Partial<Pick<Span, 'id' | 'trace' | 'policy' | 'isShadow'>>;
 
 const current = new AsyncLocalStorage<Store>();
 
@@ -159,11 +172,36 @@ function newTrace(): string {
   return randomBytes(16).toString('hex');
 }
 
+/** What can be part of a call. The others may have calls within them. */
+const OF_CALL: ReadonlySet<SpanKind> = new Set(['tool', 'event', 'hook', 'middleware', 'question']);
+
+/** The span of this process within which something happens now. */
+export function currentSpan(): Span | undefined {
+  const span = current.getStore();
+  return span && 'kind' in span ? span : undefined;
+}
+
+/** Notes that a person has answered for what happens now, and was not asked again. */
+export function noteApprover(approver: string | undefined): void {
+  tellOf(currentSpan(), { approver });
+}
+
+/** Has a span know what is known of one within it. */
+function tellOf(
+  span: Span | undefined,
+  { session, approver }: Pick<SpanOwner, 'session'> & { readonly approver?: string | undefined },
+): void {
+  if (!span) return;
+  if (session !== undefined) span.session ??= session;
+  if (approver !== undefined && OF_CALL.has(span.kind)) span.approver ??= approver;
+}
+
 /** A span that has begun. */
 export class OpenSpan {
   readonly #span: Span;
   readonly #startedAt = performance.now();
   readonly #within: <R>(work: () => R) => R;
+  readonly #around = currentSpan();
   #hasEnded = false;
 
   constructor(kind: SpanKind, facts: SpanFacts) {
@@ -180,6 +218,12 @@ export class OpenSpan {
       ...(isShadow && { isShadow }),
       start: performance.timeOrigin + this.#startedAt,
     };
+    span.agent ??= this.#around?.agent;
+    span.session ??= this.#around?.session;
+    if (OF_CALL.has(kind)) {
+      span.tool ??= this.#around?.tool;
+      span.call ??= this.#around?.call;
+    }
     this.#span = span;
     // Within the stores that listeners bound to the channel, too, such as the span of a host's own telemetry.
     this.#within = start.runStores(span, () =>
@@ -222,6 +266,7 @@ export class OpenSpan {
     } catch (error) {
       Object.assign(this.#span, { verdict: 'fail', error });
     }
+    tellOf(this.#around, this.#span);
     const { asyncStart, asyncEnd, error } = channels[this.#span.kind];
     if (this.#span.error !== undefined) error.publish(this.#span);
     asyncStart.publish(this.#span);

@@ -2,15 +2,15 @@ import { closeSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { openPrivately } from '../../trace/privateFile.js';
-import { piecesOf, withRegularFile } from '../../util/guardedRead.js';
+import { withRegularFile } from '../../util/guardedRead.js';
 import { readSpan } from '../../trace/record.js';
 import type { FleetSpan } from '../../fleet/recordSubject.js';
 import { whileLocked } from '../../util/fileLock.js';
+import { linesOf } from '../record/days.js';
+import { keyOf } from '../record/row.js';
 
 /** Of ids of one day; those that were written first are forgotten first. Some 100 bytes each. */
 const MAX_IDS = 1_000_000;
-
-const LINE_BREAK = 0x0a;
 
 /** The trace file of one day, which several collectors may write. */
 export class DayFile {
@@ -18,6 +18,8 @@ export class DayFile {
   readonly #ids = new Set<string>();
   /** Up to where the file has been read. In bytes. */
   #read = 0;
+  /** Of the file that has been read. It is another one where a session was removed from it. */
+  #inode = 0;
 
   constructor(directory: string, day: string) {
     this.#file = path.join(directory, `${day}.jsonl`);
@@ -59,22 +61,18 @@ export class DayFile {
 
   /** Reads what has been added by others. What a collector that was killed has left half is cut off. */
   async #readNew(handle: FileHandle): Promise<void> {
-    const { size } = await handle.stat();
-    if (size < this.#read) {
+    const { size, ino } = await handle.stat();
+    if (size < this.#read || ino !== this.#inode) {
+      this.#inode = ino;
       this.#read = 0;
       this.#ids.clear();
     }
     if (size === this.#read) return;
     let end = this.#read;
-    let rest = Buffer.alloc(0);
-    for await (const chunk of piecesOf(this.#file, handle, { start: this.#read, end: size })) {
-      rest = Buffer.concat([rest, chunk]);
-      for (let at = rest.indexOf(LINE_BREAK); at >= 0; at = rest.indexOf(LINE_BREAK)) {
-        const span = readSpan(rest.toString('utf8', 0, at));
-        if (span) this.#note(span);
-        rest = rest.subarray(at + 1);
-        end += at + 1;
-      }
+    for await (const line of linesOf(this.#file, handle, { start: this.#read, end: size })) {
+      const span = readSpan(line.toString());
+      if (span) this.#note(span);
+      end += line.length;
     }
     if (end < size) await handle.truncate(end);
     this.#read = end;
@@ -91,9 +89,4 @@ export class DayFile {
     }
     return true;
   }
-}
-
-/** No agent can take the id of another's span. */
-function keyOf({ id, from = '' }: Pick<FleetSpan, 'id'> & { readonly from?: string }): string {
-  return `${id} ${from}`;
 }

@@ -29,10 +29,11 @@ export async function openRecord(nats: NatsConnection): Promise<Consumer> {
   const manager = await jetstreamManager(nats);
   await ensureStream(manager);
   await ensureConsumer(manager);
-  return jetstream(nats).consumers.get(RECORD_STREAM, CONSUMER);
+  return jetstream(nats).consumers.get(RECORD_STREAM, COLLECT_CONSUMER);
 }
 
-const CONSUMER = 'collect';
+/** The place in it that all collectors share. */
+export const COLLECT_CONSUMER = 'collect';
 
 /** @throws the server's error */
 async function ensureStream({ streams }: JetStreamManager): Promise<void> {
@@ -57,11 +58,11 @@ async function ensureStream({ streams }: JetStreamManager): Promise<void> {
 async function ensureConsumer({ consumers }: JetStreamManager): Promise<void> {
   const { AckPolicy, DeliverPolicy, JetStreamApiCodes } = await loadJetStream();
   try {
-    await consumers.info(RECORD_STREAM, CONSUMER);
+    await consumers.info(RECORD_STREAM, COLLECT_CONSUMER);
   } catch (error) {
     if (errorCode(error) !== JetStreamApiCodes.ConsumerNotFound) throw error;
     await consumers.add(RECORD_STREAM, {
-      durable_name: CONSUMER,
+      durable_name: COLLECT_CONSUMER,
       ack_policy: AckPolicy.Explicit,
       ack_wait: ACK_WAIT_S * SECOND,
       deliver_policy: DeliverPolicy.All,

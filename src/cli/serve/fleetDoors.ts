@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { isFleetName } from '../../fleet/address.js';
 import type { TlsFiles } from '../../fleet/question.js';
+import { SERVERS_TEAM } from '../../fleet/recordSubject.js';
 import { readSecret } from '../../fleet/secret.js';
 import type { FleetSettings } from '../../fleet/fleetSettings.js';
 import { tlsOf, type NatsServerOptions } from '../shared/natsServer.js';
@@ -38,15 +39,12 @@ export interface Fleet extends GivenPeople {
 export function recordOf(options: FleetOptions): FleetSettings | undefined {
   const { nats, name, tokenFile, record } = options;
   if (nats === undefined || !record) return undefined;
-  const url = `${nats.replace(/\/$/u, '')}/${SERVERS}/${name}`;
+  const url = `${nats.replace(/\/$/u, '')}/${SERVERS_TEAM}/${name}`;
   const files = Object.entries({ tokenFile, ...tlsOf(options) }).flatMap(([key, file]) =>
     file === undefined ? [] : [[key, path.resolve(file)] as const],
   );
   return { url, record, ...Object.fromEntries(files) };
 }
-
-/** The team of all policy servers. */
-const SERVERS = 'policy';
 
 /** @throws UsageError for options that do not fit, and files that cannot be used */
 export async function readFleet(options: FleetOptions): Promise<Fleet> {

@@ -19,6 +19,7 @@ interface TraceOptions extends NatsServerOptions {
   readonly slowest?: number;
   readonly html?: string;
   readonly follow?: boolean;
+  readonly query?: string;
   readonly json?: boolean;
   /** Only what a policy server and its shadow say otherwise. */
   readonly diff?: boolean;
@@ -32,6 +33,7 @@ export async function trace(
   if (options.nats !== undefined) return followNats(named, options);
   const file = named ?? hostEnvironment()['HOOKSTACK_TRACE'];
   if (!file) throw new UsageError('There is no trace: name its file, or set HOOKSTACK_TRACE');
+  if (options.query !== undefined) return query(file, options.query, options);
   if (options.follow) return follow(file, options);
   const spans = await openTrace(file);
   if (options.diff) return tellDiff(file, spans, options);
@@ -58,9 +60,25 @@ function tellDiff(file: string, spans: readonly SpanRecord[], { json }: TraceOpt
   return questions > 0 ? 0 : 1;
 }
 
+async function query(file: string, text: string, options: TraceOptions): Promise<number> {
+  const { follow, slowest, html, diff, json } = options;
+  if (follow || slowest !== undefined || html !== undefined || diff) {
+    throw new UsageError('--query goes without --follow, --slowest, --html and --diff: it lists');
+  }
+  const { queryRecord } = await import('./queryRecord.js');
+  return queryRecord(file, text, json === true);
+}
+
 async function followNats(named: string | undefined, options: TraceOptions): Promise<void> {
-  if (named !== undefined || options.slowest !== undefined || options.html !== undefined) {
-    throw new UsageError('--nats goes without a file, --slowest and --html: it tells what comes');
+  if (
+    named !== undefined ||
+    options.slowest !== undefined ||
+    options.html !== undefined ||
+    options.query !== undefined
+  ) {
+    throw new UsageError(
+      '--nats goes without a file, --query, --slowest and --html: it tells what comes',
+    );
   }
   const { followFleet } = await import('./followFleet.js');
   return followFleet(options, options);

@@ -137,7 +137,10 @@ describe('a start that is refused', () => {
     const off = await cli.write('off.json', { enableHooks: false });
     await refused(['--settings', off], /enableHooks is false/u);
     const none = await cli.write('none.json', { enableHooks: true, hooks: { BeforeTool: [] } });
-    await refused(['--settings', none], /none\.json is no policy, as no hook of it would run: add one/u);
+    await refused(
+      ['--settings', none],
+      /none\.json is no policy, as no hook of it would run: add one/u,
+    );
     const disabled = await cli.settings(
       { BeforeTool: [{ hooks: [hook('true', { name: 'only' })] }] },
       { disabledHooks: ['only'] },

@@ -1,0 +1,22 @@
+/** What the record says of a span, in the order in which it is shown. */
+export const COLUMNS = [
+  'time',
+  'from',
+  'agent',
+  'session',
+  'kind',
+  'event',
+  'tool',
+  'call',
+  'verdict',
+  'shadow',
+  'hook',
+  'approver',
+  'policy',
+  'reason',
+  'duration_ms',
+  'id',
+  'parent',
+] as const;
+
+export type Column = (typeof COLUMNS)[number];

@@ -1,0 +1,37 @@
+import { SERVERS_TEAM } from '../../fleet/recordSubject.js';
+import type { SpanRecord } from '../../trace/record.js';
+import type { Column } from './columns.js';
+
+export type RecordRow = Readonly<Record<Column, string | number | null>>;
+
+/** Who, what, when, by which policy, with which verdict, and by whom approved. */
+export function rowOf(span: SpanRecord): RecordRow {
+  const { kind, name, from, agent, decidedBy, parent } = span;
+  const isHooks = kind === 'hook' || kind === 'question';
+  // An agent could say that it is another one; a server says who has asked it.
+  const isBelieved = agent !== undefined && (from?.startsWith(`${SERVERS_TEAM}/`) ?? true);
+  return {
+    time: new Date(span.start).toISOString(),
+    from: from ?? null,
+    agent: isBelieved ? agent : (from ?? null),
+    session: span.session ?? null,
+    kind,
+    event: span.event ?? null,
+    tool: span.tool ?? null,
+    call: span.call ?? null,
+    verdict: span.verdict,
+    shadow: span.isShadow ? 1 : null,
+    hook: isHooks ? name : (decidedBy?.join(', ') ?? null),
+    approver: span.approver ?? null,
+    policy: span.policy ?? null,
+    reason: span.reason ?? span.error ?? null,
+    duration_ms: span.durationMs,
+    id: span.id,
+    parent,
+  };
+}
+
+/** No agent can take the id of another's span. */
+export function keyOf({ id, from = '' }: Pick<SpanRecord, 'id' | 'from'>): string {
+  return `${id} ${from}`;
+}

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { matcherOf, parseQuery } from '../../src/cli/record/query.js';
+import { rowOf } from '../../src/cli/record/row.js';
+import type { SpanRecord } from '../../src/trace/record.js';
+import { Cli } from './helpers.js';
+
+const cli = new Cli();
+
+const NOW = Date.parse('2026-11-27T12:00:00Z');
+
+const span = (fields: Partial<SpanRecord>): SpanRecord => ({
+  id: '0123456789abcdef',
+  parent: null,
+  kind: 'tool',
+  name: 'run_shell_command',
+  tool: 'run_shell_command',
+  start: NOW - 60_000,
+  durationMs: 3,
+  verdict: 'block',
+  from: 'acme/one',
+  ...fields,
+});
+
+function fits(query: string, fields: Partial<SpanRecord> = {}): boolean {
+  return matcherOf(parseQuery(query, NOW))(rowOf(span(fields)));
+}
+
+describe('a query of the record', () => {
+  it.each([
+    ['', true],
+    ['verdict=block tool=run_shell_command since=1h from=acme/*', true],
+    ['verdict=allow,block', true],
+    ['verdict=allow', false],
+    ['verdict!=allow,stop', true],
+    ['verdict!=allow,block', false],
+    ['from=*/one', true],
+    ['from=acme', false],
+    ['from=acme.one', false],
+    ['approver=', true],
+    ['approver!=', false],
+    ['since=30s', false],
+    ['until=30s', true],
+    ['since=2026-11-27T11:59:00Z until=2026-11-27T11:59:00.001Z', true],
+    ['since=2026-11-28', false],
+    ['reason="It is (frozen), *"', true],
+    ['reason="It is frozen"', false],
+  ])('%s', (query, isMeant) => {
+    expect(fits(query, { reason: 'It is (frozen), today\nand tomorrow' })).toBe(isMeant);
+  });
+
+  it.each([
+    ['verdict', /"verdict" is no condition; write NAME=VALUE or NAME!=VALUE/],
+    ['verdict=block; drop', /"; drop" is no condition|"verdict=block; drop" is no condition/],
+    ['tool="a b', /"tool="a b" is no condition/],
+    ['verdit=block', /there is no "verdit"; did you mean 'verdict'\?/],
+    ['since=soon', /since="soon" is no time; write how long ago \(30m, 1h, 7d\)/],
+  ])('that is none says why: %s', (query, why) => {
+    expect(() => parseQuery(query)).toThrow(why);
+  });
+
+  it('believes who has asked of a server alone', () => {
+    expect(rowOf(span({ from: 'policy/policy', agent: 'acme/one/sub' })).agent).toBe(
+      'acme/one/sub',
+    );
+    expect(rowOf(span({ from: 'acme/two', agent: 'acme/one' })).agent).toBe('acme/two');
+    expect(rowOf(span({ from: 'policyless/two', agent: 'acme/one' })).agent).toBe('policyless/two');
+  });
+});
+
+describe('hookstack trace --query', () => {
+  it('lists what fits, the oldest first, and what a terminal would obey is data', async () => {
+    const spans = [
+      span({ start: NOW, reason: 'later \u001b[31mred', approver: 'ann' }),
+      span({ start: NOW - 1000, reason: 'earlier' }),
+      span({ verdict: 'allow' }),
+    ];
+    const lines = spans.map((each) => `${JSON.stringify(each)}\n`);
+    const file = await cli.write('trace.jsonl', `${lines.join('')}broken\n`);
+    const { stdout, exitCode } = await cli.run(['trace', file, '--query', 'verdict=block']);
+    expect(exitCode).toBe(0);
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      'time                      from      agent     kind  tool               verdict  approver  reason',
+      '2026-11-27T11:59:59.000Z  acme/one  acme/one  tool  run_shell_command  block              earlier',
+      expect.stringMatching(/block    ann       later .*red$/),
+      '2 records',
+    ]);
+    expect(stdout).not.toContain('\u001b');
+    expect(await cli.run(['trace', file, '--query', 'verdict=stop'])).toMatchObject({
+      exitCode: 1,
+    });
+    expect(await cli.run(['trace', file, '--query', 'nothing'])).toMatchObject({ exitCode: 2 });
+    expect(await cli.run(['trace', `${file}x`, '--query', ''])).toMatchObject({ exitCode: 2 });
+  });
+});
