@@ -1,19 +1,15 @@
 // node policyHost.mjs REPLACEMENTS: replaces the policy of a server again and again while agents ask it, looks whether
 // each answer is that of one policy, the one that its mark names, and prints as JSON what the server is left with. Started
 // by launchHost.mjs.
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { atMost, exactly } from './figures.mjs';
-import { waitUntil } from './processes.mjs';
+import { exactly } from './figures.mjs';
+import { compare, startServer } from './policyServer.mjs';
 
-const CLI = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url));
 const ASKERS = 8;
 /** So many replacements come before anything is measured. */
 const WARM_UP = 100;
@@ -21,8 +17,6 @@ const WARM_UP = 100;
 const SOON_MS = 5000;
 /** Ms that the server keeps its answers for who asks again. */
 const KEPT_MS = 5000;
-/** In the server: collects what can be, at a signal, and says how many KiB of heap are left. */
-const HEAP = `data:text/javascript,process.on('SIGUSR2',()=>{gc();gc();console.error('heap',Math.round(process.memoryUsage().heapUsed/1024))})`;
 
 /** A persistent hook that says of which policy it is. */
 const KEPT = `echo '{"hookstack":1}'
@@ -32,26 +26,28 @@ while read -r event; do
 done
 `;
 
-let said = '';
 const replacements = Number(process.argv[2]);
 const home = mkdtempSync(path.join(tmpdir(), 'hookstack-soak-'));
 const file = path.join(home, 'policy.json');
-const { server, url } = await start();
+const server = await startServer(
+  home,
+  { 'policy.json': policyOf(0), 'kept.sh': KEPT },
+  ['--shadow', file],
+  { isInterpreted: true },
+);
 const agent = new Agent({ keepAlive: true, maxSockets: ASKERS + 1 });
 const versions = new Map();
 const figures = { asked: 0, lost: 0, mixed: 0, late: 0 };
 
 await replaceUnderLoad(1, WARM_UP);
-const before = await take();
+const before = await server.take();
 const startedAt = performance.now();
 await replaceUnderLoad(WARM_UP + 1, WARM_UP + replacements);
 const seconds = Math.round((performance.now() - startedAt) / 1000);
-const after = await take();
+const after = await server.take();
 const metrics = await ask('/metrics');
 agent.destroy();
-server.kill('SIGTERM');
-const [code] = await once(server, 'exit');
-await waitUntil(() => childrenOf(server.pid) === 0, 5000);
+const code = await server.end();
 const remark = `${figures.asked} questions in ${seconds} s`;
 console.log(
   JSON.stringify([
@@ -73,20 +69,7 @@ console.log(
       0,
       Number(/^hookstack_policy_reload_failures_total (\d+)/mu.exec(metrics.body)?.[1]),
     ),
-    atMost(
-      'Resident memory of the server, growth in MiB',
-      24,
-      after.memoryMiB - before.memoryMiB,
-      `${before.memoryMiB} → ${after.memoryMiB}`,
-    ),
-    atMost(
-      'Its heap, growth in KiB',
-      512,
-      after.heapKiB - before.heapKiB,
-      `${before.heapKiB} → ${after.heapKiB}`,
-    ),
-    atMost('Its descriptors, growth', 4, after.descriptors - before.descriptors),
-    atMost('Its processes, growth', 2, after.children - before.children),
+    ...compare(before, after, 512),
     exactly('Its exit code', 0, code),
   ]),
 );
@@ -116,7 +99,7 @@ function policyOf(number) {
 async function replaceBy(number) {
   writeFileSync(`${file}.next`, policyOf(number));
   renameSync(`${file}.next`, file);
-  server.kill('SIGHUP');
+  server.hangUp();
   const until = performance.now() + SOON_MS;
   while (performance.now() < until) {
     if ((await askTool('quick')) === number) return true;
@@ -180,49 +163,15 @@ function ask(place, body) {
   return new Promise((resolve, reject) => {
     const headers = { 'Content-Type': 'application/json', 'Hookstack-Timeout': String(KEPT_MS) };
     const options = { agent, headers };
-    const sent = request(url + place, { ...options, method: body ? 'POST' : 'GET' }, (response) => {
-      const { statusCode: status } = response;
-      textOf(response).then((read) => resolve({ status, body: read }), reject);
-    });
+    const sent = request(
+      server.url + place,
+      { ...options, method: body ? 'POST' : 'GET' },
+      (response) => {
+        const { statusCode: status } = response;
+        textOf(response).then((read) => resolve({ status, body: read }), reject);
+      },
+    );
     sent.on('error', reject);
     sent.end(body && JSON.stringify(body));
   });
-}
-
-async function start() {
-  writeFileSync(file, policyOf(0));
-  writeFileSync(path.join(home, 'kept.sh'), KEPT);
-  // Code that is compiled again and again would be seen as growth.
-  const options = ['--expose-gc', '--no-opt', '--no-sparkplug', '--import', HEAP, CLI];
-  const args = ['--settings', file, '--shadow', file, '--listen', '127.0.0.1:0', '--no-watch'];
-  const child = spawn(process.execPath, [...options, 'serve', ...args], {
-    cwd: home,
-    env: { HOME: home, PATH: process.env.PATH },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  child.stderr.setEncoding('utf8').on('data', (text) => (said = (said + text).slice(-4096)));
-  const [line] = await once(child.stdout, 'data');
-  return { server: child, url: /http:\S+/u.exec(String(line))[0] };
-}
-
-/** What it has in the end of a load; its heap once nothing is asked, and no answer is kept any more. */
-async function take() {
-  const status = readFileSync(`/proc/${server.pid}/status`, 'utf8');
-  await setTimeout(KEPT_MS + 1000);
-  said = '';
-  server.kill('SIGUSR2');
-  await waitUntil(() => /^heap \d+$/mu.test(said), 10_000);
-  return {
-    heapKiB: Number(/^heap (\d+)$/mu.exec(said)[1]),
-    memoryMiB: Math.round(Number(/^VmRSS:\s+(\d+)/mu.exec(status)[1]) / 1024),
-    descriptors: readdirSync(`/proc/${server.pid}/fd`).length,
-    children: childrenOf(server.pid),
-  };
-}
-
-function childrenOf(parent) {
-  const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(parent)], {
-    encoding: 'utf8',
-  });
-  return stdout.split('\n').filter((line) => line.trim() !== '').length;
 }
