@@ -3,7 +3,7 @@
 // prints as JSON how long that took, and what the server is left with. Started by launchHost.mjs.
 import { spawn } from 'node:child_process';
 import { once, setMaxListeners } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';

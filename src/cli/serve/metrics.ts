@@ -25,9 +25,11 @@ export interface Metrics {
  */
 export async function openMetrics(
   inFlight: () => number,
-  policy?: Pick<CurrentPolicy, 'now' | 'onFailure'>,
+  policy: Pick<CurrentPolicy, 'now' | 'onFailure'>,
 ): Promise<Metrics> {
-  const prometheus = await loadPrometheus();
+  const prometheus = await import('prom-client').catch((error: unknown) => {
+    if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
+  });
   if (!prometheus) return { answered: ignore, refused: ignore, shadowed: ignore };
   const { Counter, Gauge, Histogram, Registry } = prometheus;
   // Its types know no argument of the constructor.
@@ -56,22 +58,20 @@ export async function openMetrics(
     },
   });
   registry.registerMetric(working);
-  if (policy) {
-    const info = new Gauge({
-      name: 'hookstack_policy_info',
-      help: 'The version of the policy that counts',
-      labelNames: ['version'],
-      registers: [],
-      collect() {
-        this.reset();
-        this.set({ version: policy.now.version }, 1);
-      },
-    });
-    registry.registerMetric(info);
-    const broken = 'How often the settings file was read anew, and was no policy';
-    const failures = counter('policy_reload_failures_total', broken);
-    policy.onFailure = () => failures.inc();
-  }
+  const info = new Gauge({
+    name: 'hookstack_policy_info',
+    help: 'The version of the policy that counts',
+    labelNames: ['version'],
+    registers: [],
+    collect() {
+      this.reset();
+      this.set({ version: policy.now.version }, 1);
+    },
+  });
+  registry.registerMetric(info);
+  const broken = 'How often the settings file was read anew, and was no policy';
+  const failures = counter('policy_reload_failures_total', broken);
+  policy.onFailure = () => failures.inc();
   const beside =
     'Questions that were put to the shadow policy, too, by the verdict that counted and its own';
   const shadows = counter('shadow_total', beside, 'verdict', 'shadow');
@@ -84,15 +84,6 @@ export async function openMetrics(
     shadowed: (verdict, shadow) => shadows.inc({ verdict, shadow }),
     page: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
   };
-}
-
-async function loadPrometheus() {
-  try {
-    return await import('prom-client');
-  } catch (error) {
-    if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
-    return undefined;
-  }
 }
 
 function ignore(): void {}

@@ -44,6 +44,12 @@ export interface ServeOptions extends ListeningOptions, FleetOptions {
 const LONGEST_MS = 600_000;
 /** For questions that hooks work on when the server is to end, in ms. */
 const DRAIN_MS = 30_000;
+/** What the log says of refusals. */
+const told = (most: number): Partial<Record<Refusal, string>> => ({
+  full: `a question was refused, as hooks work on ${most} already, or on half as many of its agent (--max-concurrent)`,
+  late: 'hooks had not answered a question by its deadline',
+  fault: 'the hooks could not be asked',
+});
 
 /** @returns the exit code: 0 once it was ended by a signal; 1 it could not listen, or a file to check is no policy */
 export async function serve(options: ServeOptions): Promise<number> {
@@ -97,7 +103,8 @@ async function listen(served: Served, options: ServeOptions): Promise<number> {
     },
     onRefused: (refusal) => {
       metrics.refused(refusal);
-      tellRefusal(notices, refusal, maxConcurrent);
+      const text = told(maxConcurrent)[refusal];
+      if (text !== undefined) notices.tell('warning', refusal, text);
     },
     onLost: (what) => notices.tell('note', 'lost', what),
   });
@@ -132,7 +139,8 @@ async function listen(served: Served, options: ServeOptions): Promise<number> {
 /** All files that the server was started with. Of one that cannot be used, what it said before goes on to count. */
 async function readAnew(served: Served, options: ServeOptions, door: HttpDoor): Promise<void> {
   const { policy, shadow, listening, fleet } = served;
-  const policies = [policy.reload(), shadow?.reload()];
+  // None of them waits for the other.
+  const policies = Promise.all([policy.reload(), shadow?.reload()]);
   try {
     const { access, tls } = await readListening(options);
     const { approvers, roles } = await readFleet(options);
@@ -143,7 +151,7 @@ async function readAnew(served: Served, options: ServeOptions, door: HttpDoor): 
   } catch (error) {
     printNotice('error', `tokens and certificates stay as they were: ${errorMessage(error)}`);
   }
-  await Promise.all(policies);
+  await policies;
 }
 
 /** What answers need. A policy that is replaced by none that can be used goes on to count, so that one is always there. */
@@ -154,14 +162,4 @@ function partsOf({ policy, shadow }: Served, answers: PolicyAnswers, nats?: Nats
     room: () => ({ isReady: answers.room > 0, says: answers.room }),
     ...(nats && { nats: () => ({ isReady: nats.isConnected(), says: nats.isConnected() }) }),
   };
-}
-
-function tellRefusal(notices: Notices, refusal: Refusal, maxConcurrent: number): void {
-  const told: Partial<Record<Refusal, string>> = {
-    full: `a question was refused, as hooks work on ${maxConcurrent} already, or on half as many of its agent (--max-concurrent)`,
-    late: 'hooks had not answered a question by its deadline',
-    fault: 'the hooks could not be asked',
-  };
-  const text = told[refusal];
-  if (text !== undefined) notices.tell('warning', refusal, text);
 }

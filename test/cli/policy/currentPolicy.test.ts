@@ -85,6 +85,8 @@ it('reads once more for all who ask while it reads', async () => {
   expect(versions.size).toBeLessThanOrEqual(2);
 });
 
+const judge = (prompt: string) => ({ type: 'prompt', name: 'judge', prompt });
+
 it('goes on with what a session has used of its budget, and with what a model has said', async () => {
   const { baseUrl, seen } = await startModel('{"decision": "deny", "reason": "no"}', 6000);
   process.env['JUDGE_KEY'] = 'k';
@@ -92,7 +94,6 @@ it('goes on with what a session has used of its budget, and with what a model ha
     promptModel: { model: 'gemini-test', baseUrl, apiKeyEnv: 'JUDGE_KEY' },
     promptBudget: { tokens: 10_000 },
   };
-  const judge = (prompt: string) => ({ type: 'prompt', name: 'judge', prompt });
   await write(textOf([judge('Safe?')], others));
   await current.reload();
   await fire();
