@@ -14,7 +14,16 @@ import { MAIN } from '../cli/helpers.js';
 import { FLEET_SECRETS, startNats, type TestNats } from '../helpers/natsServer.js';
 import { SQLITE_NODE } from '../helpers/sqliteNode.js';
 import { useTempDir } from '../helpers/tempDir.js';
-import { collectOnce, readCollected, writeToken } from './recordHelpers.js';
+import {
+  collectOnce,
+  grep,
+  newId,
+  publishSpans,
+  readCollected,
+  span,
+  writeToken,
+  type SpanFields,
+} from './recordHelpers.js';
 
 const directory = useTempDir();
 
@@ -37,38 +46,7 @@ beforeEach(async () => {
   await policy.close();
 });
 
-interface SpanFields {
-  readonly id: string;
-  readonly name?: string;
-  readonly parent?: string | null;
-  readonly session?: string;
-  readonly from?: string;
-  readonly start?: number;
-  readonly [field: string]: unknown;
-}
-
-let count = 0;
-const newId = () => (count += 1).toString(16).padStart(16, '0');
-const span = (fields: Partial<SpanFields>): SpanFields => ({
-  id: newId(),
-  parent: null,
-  kind: 'hook',
-  name: 'guard',
-  event: 'BeforeTool',
-  verdict: 'allow',
-  start: Date.now(),
-  durationMs: 1.5,
-  ...fields,
-});
-
-/** As agents would. `from` says which one. */
-async function publish(spans: readonly SpanFields[]): Promise<void> {
-  const policy = await connect();
-  for (const { from = 'acme/one', ...each } of spans) {
-    policy.publish(`hooks.event.${from.replace('/', '.')}`, JSON.stringify(each));
-  }
-  await policy.drain();
-}
+const publish = (spans: readonly SpanFields[]) => publishSpans(nats, spans);
 
 const out = () => path.join(directory.path, 'out');
 const database = () => path.join(directory.path, 'record.db');
@@ -85,14 +63,6 @@ function collectWith(node: string, ...args: readonly string[]) {
 async function query(node: string, place: string, text: string) {
   const { stdout } = await run(node, 'trace', place, '--query', text, '--json');
   return (JSON.parse(stdout) as { records: Record<string, unknown>[] }).records;
-}
-
-/** Names of files, of what is below a directory, in which a text stands. */
-function grep(text: string, below: string): string[] {
-  return readdirSync(below, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.join(entry.parentPath, entry.name))
-    .filter((file) => readFileSync(file).includes(text));
 }
 
 /** A session with a sub-agent and what a server did for it, and one of somebody else. */

@@ -41,7 +41,8 @@ export async function collect(options: CollectOptions): Promise<number> {
   if (out === undefined && sqlite === undefined && session === undefined) {
     throw new UsageError('Say where the record is: --out DIR, --sqlite FILE, or both');
   }
-  if (session === undefined && options.of !== undefined) throw new UsageError('--of goes with --forget');
+  if (session === undefined && options.of !== undefined)
+    throw new UsageError('--of goes with --forget');
   if (session !== undefined) await requireThere(out, sqlite);
   else if (out !== undefined) await makeDirectory(out);
   const stores = await Stores.open(options);
