@@ -5,6 +5,10 @@
 #
 #   test/package/image.sh      as root, with buildah, debootstrap and unshare; takes some two minutes
 set -euo pipefail
+# What is mounted here, nobody else sees, and it goes with the last process, however this ends. buildah keeps a list in
+# /var/lib/containers, whatever its --root.
+[[ -n ${IN_NAMESPACE:-} ]] || IN_NAMESPACE=1 exec unshare --mount "$0" "$@"
+mount -t tmpfs tmpfs /var/lib
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 work=$(mktemp -d)
 images() { buildah --root "$work/images" --runroot "$work/run" "$@"; }
