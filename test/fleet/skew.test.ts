@@ -50,12 +50,29 @@ function expectAsBefore(now: Recorded, before: Recorded): void {
   expect(hookstack).not.toHaveProperty('foreign');
 }
 
-describe('an agent of before, and a server of now', () => {
-  const inProduction = ({ headers, body }: Recorded): Recorded => ({
-    headers: { ...headers, 'Hookstack-Question': 'question-2' },
-    body: body.replace('test/prices', PRODUCTION),
-  });
+const inProduction = ({ headers, body }: Recorded): Recorded => ({
+  headers: { ...headers, 'Hookstack-Question': 'question-2' },
+  body: body.replace('test/prices', PRODUCTION),
+});
 
+/** As a server of before over NATS: it answers no other subjects. */
+async function answerOverNats(subject: string, answer: (text: string) => Recorded): Promise<void> {
+  const { headers: newHeaders } = await import('@nats-io/transport-node');
+  const policy = await fleet.client('policy');
+  policy.subscribe(subject, {
+    queue: 'policy',
+    callback: (_, message) => {
+      const { headers: about = {}, body } = messageOf(message);
+      const reply = withId(answer(body), about['Hookstack-Question'] ?? '');
+      const headers = newHeaders();
+      for (const [name, value] of Object.entries(reply.headers ?? {})) headers.set(name, value);
+      message.respond(reply.body, { headers });
+    },
+  });
+  await policy.flush();
+}
+
+describe('an agent of before, and a server of now', () => {
   it('understand each other over HTTP', async () => {
     const url = `${await fleet.serve(MAIN)}/v1/events`;
     const ask = async ({ headers, body }: Recorded) => {
@@ -140,26 +157,6 @@ describe('a server of before, and an agent of now', () => {
       http.close();
     });
   });
-
-  /** As a server of before over NATS: it answers no other subjects. */
-  async function answerOverNats(
-    subject: string,
-    answer: (text: string) => Recorded,
-  ): Promise<void> {
-    const { headers: newHeaders } = await import('@nats-io/transport-node');
-    const policy = await fleet.client('policy');
-    policy.subscribe(subject, {
-      queue: 'policy',
-      callback: (_, message) => {
-        const { headers: about = {}, body } = messageOf(message);
-        const reply = withId(answer(body), about['Hookstack-Question'] ?? '');
-        const headers = newHeaders();
-        for (const [name, value] of Object.entries(reply.headers ?? {})) headers.set(name, value);
-        message.respond(reply.body, { headers });
-      },
-    });
-    await policy.flush();
-  }
 
   it('understand each other over HTTP: a no, a yes, and a refusal', async () => {
     const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;

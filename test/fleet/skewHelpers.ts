@@ -48,7 +48,7 @@ const ENDS = {
 /** A fleet of programs of several versions, with the rights of before at NATS. */
 export class MixedFleet {
   readonly cli = new Cli();
-  readonly closing: (() => Promise<unknown> | unknown)[] = [];
+  readonly closing: (() => unknown)[] = [];
   nats!: TestNats;
 
   constructor() {

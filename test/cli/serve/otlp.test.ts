@@ -138,6 +138,9 @@ describe('--otlp', () => {
     const asked = new Set(named('hook ask').map(({ spanId }) => spanId));
     const central = named('hook central');
     expect(central).toHaveLength(asked.size);
+    const policy = expect.stringMatching(/^[0-9a-f]{12}$/u) as string;
+    expect(attributesOf(central[0]!)).toMatchObject({ 'hookstack.policy': policy });
+    expect(attributesOf(tool!)).toMatchObject({ 'session.id': expect.any(String) as string });
     for (const { parentSpanId } of central) {
       const event = sent().find(({ spanId }) => spanId === parentSpanId);
       expect(event?.name).toBe('event BeforeTool');
