@@ -151,6 +151,8 @@ describe('a server of before, and an agent of now', () => {
   let said: Recorded;
 
   beforeEach(async () => {
+    // Makes the stream that agents write to, for which they would wait.
+    await fleet.collect(MAIN);
     http = createServer((request, response) => {
       request.resume();
       const id = String(request.headers['hookstack-question']);
