@@ -180,8 +180,8 @@ export class PolicyAnswers {
   /** Puts a question to the hooks. It ends with its deadline, and no earlier because nobody waits any more. */
   async #ask(asked: Asked, read: ReadQuestion, timeoutMs: number): Promise<Reply> {
     const controller = new AbortController();
-    const late = new Ended('late', `Its hooks had not answered after ${Math.round(timeoutMs)} ms`);
-    const deadline = setTimeout(() => controller.abort(late), timeoutMs);
+    const late = `Its hooks had not answered after ${Math.round(timeoutMs)} ms`;
+    const deadline = setTimeout(() => controller.abort(new Ended('late', late)), timeoutMs);
     const deciding = this.#decide(asked, read, controller.signal);
     this.#running.set(deciding, controller);
     const over = () => {

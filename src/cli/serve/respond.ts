@@ -15,11 +15,27 @@ const GUARDS = {
 /** After it nothing more is read of this connection. */
 export const PARTING = { Connection: 'close' };
 
-export function write(response: ServerResponse, status: number, body: string, headers = {}): void {
+export function write(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  headers?: Readonly<Record<string, string>>,
+): void {
   if (response.headersSent || response.destroyed) return;
-  const length = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) };
-  response.writeHead(status, { ...GUARDS, ...length, ...headers });
-  response.end(body);
+  response.writeHead(status, {
+    ...GUARDS,
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    ...headers,
+  });
+  // Answers to what came together leave together: one by one, each would wake up who waits for it.
+  if (unsent.push([response, body]) === 1) setImmediate(sendAll);
+}
+
+const unsent: [ServerResponse, string][] = [];
+
+function sendAll(): void {
+  for (const [response, body] of unsent.splice(0)) response.end(body);
 }
 
 export function send(response: ServerResponse, status: number, body: object, headers = {}): void {
