@@ -161,14 +161,14 @@ function answer(reply: string): object {
 export function toModelFields(
   event: HookEventName,
   read: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
-  let fields = read;
+): Record<string, unknown> {
+  const fields = { ...read };
   for (const [name, [, , how]] of Object.entries(events[event].fields)) {
     const value = read[name];
     if (value === undefined || !how?.fromHook) continue;
     const [failure, checked] = how.reads?.shape.validate(value) ?? [undefined, value];
     if (failure) throw new Error(`${[name, ...failure.path].join('.')}: ${failure.message}`);
-    fields = { ...fields, [name]: how.fromHook(checked) };
+    fields[name] = how.fromHook(checked);
   }
   return fields;
 }
