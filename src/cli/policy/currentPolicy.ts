@@ -68,9 +68,10 @@ export class CurrentPolicy {
       const { config } = before;
       const [cwd, sessionId] = [config.getWorkingDir(), config.getSessionId()];
       const next = await openPolicy(this.file, { ...this.options, cwd, sessionId });
+      const isMended = this.#isBroken;
       this.#isBroken = false;
       const isSame = next.version === before.version;
-      if (isSame && !isAsked) return await next.release();
+      if (isSame && !isAsked && !isMended) return await next.release();
       next.config.getHookSystem()?.continueAsyncOf(config.getHookSystem());
       this.policy = next;
       printNotice('note', `policy ${next.version} of ${this.file} counts${isSame ? ', anew' : ''}`);

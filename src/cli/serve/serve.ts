@@ -141,7 +141,7 @@ async function readAnew(
     if (roles) fleet.roles?.replaceBy(roles);
     door?.setTls(tls);
   } catch (error) {
-    printNotice('error', `tokens and certificates stay as they were: ${errorMessage(error)}`);
+    printNotice('error', `tokens, roles and certificates stay as they were: ${errorMessage(error)}`);
   }
 }
 
