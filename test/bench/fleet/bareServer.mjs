@@ -1,10 +1,14 @@
 // node bareServer.mjs: what nobody can be faster than. A server of Node over HTTP, and a subscription in a queue group
 // over NATS, each of which parses the question and answers as much as a policy server without hooks does.
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
 import { connect, usernamePasswordAuthenticator } from '@nats-io/transport-node';
 import { answerRequests } from '../answerRequests.mjs';
 import { NO_HOOKS } from './question.mjs';
+
+const HOOK = fileURLToPath(new URL('bareHook.mjs', import.meta.url));
 
 answerRequests({ listen, subscribe });
 
@@ -12,8 +16,9 @@ async function listen() {
   const server = createServer((request, response) => {
     const chunks = [];
     request.on('data', (chunk) => chunks.push(chunk));
-    request.on('end', () => {
-      const body = answer(Buffer.concat(chunks).toString());
+    request.on('end', async () => {
+      const text = Buffer.concat(chunks).toString();
+      const body = request.url === '/hook' ? await askHook(text) : answer(text);
       const length = Buffer.byteLength(body);
       response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': length });
       response.end(body);
@@ -21,6 +26,32 @@ async function listen() {
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return `http://127.0.0.1:${server.address().port}/`;
+}
+
+let hook;
+const waiting = [];
+
+/** Puts one question after the other to a process. */
+function askHook(text) {
+  if (!hook) {
+    hook = spawn(process.execPath, [HOOK], { stdio: ['pipe', 'pipe', 'inherit'] });
+    hook.stdout.setEncoding('utf8').on('data', takeAnswer);
+  }
+  JSON.parse(text);
+  return new Promise((resolve) => {
+    waiting.push({ text, resolve });
+    if (waiting.length === 1) askNext();
+  });
+}
+
+function askNext() {
+  if (waiting.length > 0) hook.stdin.write(`{"id":1,"input":${waiting[0].text}}\n`);
+}
+
+function takeAnswer(line) {
+  const { resolve } = waiting.shift();
+  askNext();
+  resolve(JSON.stringify(JSON.parse(line).output));
 }
 
 async function subscribe({ server, user, password, subject }) {

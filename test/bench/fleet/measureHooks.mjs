@@ -1,0 +1,49 @@
+import { toRow } from '../contests.mjs';
+import { runRounds } from '../rounds.mjs';
+import { readTreeCpu } from './cpu.mjs';
+import { GUARDED } from './question.mjs';
+
+/** V8 compiles the way to a hook and back after some thousand questions. */
+const WARM_UP_MS = 8000;
+
+/** Questions in flight, and how many times as much as a bare pair a server and its hook may take. */
+const GOALS = { 8: 6, 64: 6 };
+
+/** 5,000 questions a second and core. */
+const GOAL_MS = 0.2;
+
+/**
+ * What a question takes of the processor that a persistent hook answers: of the server and of the hook, as against a bare
+ * server that puts each question to a bare process, one at a time.
+ *
+ * @param {import('../fleet.mjs').Fleet} fleet
+ * @param {import('../startProcess.mjs').Host} asker
+ * @param {number} rounds
+ * @param {(step: string) => void} onProgress
+ * @returns {Promise<import('../rows.mjs').Row[]>}
+ */
+export async function measureHooks({ servers, bare }, asker, rounds, onProgress) {
+  const sides = { ours: ['http', servers.ONE[0].pid], theirs: ['bareHook', bare.pid] };
+  const rows = [];
+  for (const [inFlight, goal] of Object.entries(GOALS)) {
+    onProgress(`a persistent hook over HTTP, ${inFlight} in flight`);
+    const contenders = {};
+    for (const [side, [way, pid]] of Object.entries(sides)) {
+      const name = `hook: ${way}`;
+      await asker.ask('open', { name, scenario: way, warmUpMs: 0 });
+      const flood = { name, inFlight: Number(inFlight), isGuarded: true, tool: GUARDED };
+      await asker.ask('flood', { ...flood, forMs: WARM_UP_MS });
+      contenders[side] = () => measureFlood(asker, flood, pid);
+    }
+    const title = `processor of a server and its persistent hook for a question, ${inFlight} in flight, to that of a bare pair`;
+    const measured = await runRounds(contenders, rounds < 10 ? 3 : 10);
+    rows.push(toRow({ title, goal, goalAmount: GOAL_MS }, measured));
+  }
+  return rows;
+}
+
+async function measureFlood(asker, flood, pid) {
+  const before = readTreeCpu(pid);
+  const { latencies } = await asker.ask('flood', { ...flood, forMs: 1000 });
+  return (readTreeCpu(pid) - before) / latencies.length;
+}
