@@ -16,32 +16,34 @@ async function listen() {
   const server = createServer((request, response) => {
     const chunks = [];
     request.on('data', (chunk) => chunks.push(chunk));
-    request.on('end', async () => {
+    request.on('end', () => {
       const text = Buffer.concat(chunks).toString();
-      const body = request.url === '/hook' ? await askHook(text) : answer(text);
-      const length = Buffer.byteLength(body);
-      response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': length });
-      response.end(body);
+      if (request.url === '/hook') askHook(text, (body) => send(response, body));
+      else send(response, answer(text));
     });
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return `http://127.0.0.1:${server.address().port}/`;
 }
 
+function send(response, body) {
+  const length = Buffer.byteLength(body);
+  response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': length });
+  response.end(body);
+}
+
 let hook;
 const waiting = [];
 
 /** Puts one question after the other to a process. */
-function askHook(text) {
+function askHook(text, resolve) {
   if (!hook) {
     hook = spawn(process.execPath, [HOOK], { stdio: ['pipe', 'pipe', 'inherit'] });
     hook.stdout.setEncoding('utf8').on('data', takeAnswer);
   }
   JSON.parse(text);
-  return new Promise((resolve) => {
-    waiting.push({ text, resolve });
-    if (waiting.length === 1) askNext();
-  });
+  waiting.push({ text, resolve });
+  if (waiting.length === 1) askNext();
 }
 
 function askNext() {
