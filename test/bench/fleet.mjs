@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { holdContest } from './contests.mjs';
 import { measureAgents } from './fleet/measureAgents.mjs';
+import { measureHooks } from './fleet/measureHooks.mjs';
 import { measureRatios } from './fleet/measureRatios.mjs';
 import { measureRecord } from './fleet/measureRecord.mjs';
 import { measureThroughput } from './fleet/measureThroughput.mjs';
@@ -37,7 +38,7 @@ const file = (name) => fileURLToPath(new URL(`fleet/${name}.mjs`, import.meta.ur
 export function measureFleet(rounds, onProgress) {
   return withFleet(async (fleet) => {
     const asker = await fleet.startAsker('asker');
-    const rows = [];
+    const rows = await measureHooks(fleet, asker, rounds, onProgress);
     for (const contest of QUESTIONS) {
       onProgress(contest.title);
       rows.push(await holdContest(contest, { asker }, rounds));

@@ -34,16 +34,17 @@ class Program {
  * @param {keyof typeof GROUPS} group
  * @param {string} directory an empty one
  * @param {string} server of NATS, as `host:port`
+ * @param {readonly string[]} more options
  * @returns {Promise<{ url: string, pid: number, close: () => Promise<void> }[]>} `url` is that of HTTP
  */
-export async function startServers(group, directory, server) {
+export async function startServers(group, directory, server, more = []) {
   const settings = path.join(directory, 'policy.json');
   await writeFile(settings, JSON.stringify(policy()));
   const tokenFile = await writeSecret(directory, `policy-${group}`);
   const starting = Array.from({ length: GROUPS[group] }, async () => {
     const nats = ['--nats', `nats://${server}`, '--token-file', tokenFile];
     const args = ['serve', '--settings', settings, '--listen', '127.0.0.1:0', ...nats];
-    const program = new Program([...args, '--max-concurrent', '256'], directory);
+    const program = new Program([...args, ...more, '--max-concurrent', '256'], directory);
     const { value } = await program.lines.next();
     program.url = /https?:\S+/.exec(value ?? '')?.[0];
     if (!program.url) throw new Error(`hookstack serve has ended: ${program.told}`);

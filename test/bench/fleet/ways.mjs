@@ -24,6 +24,8 @@ const TIMEOUT_MS = 10_000;
  */
 export const WAYS = {
   bareHttp: async ({ bareUrl }) => posting(new URL(bareUrl)),
+  at: async (_places, url) => posting(new URL(url)),
+  bareHook: async ({ bareUrl }) => posting(new URL('hook', bareUrl)),
   http: async ({ url }) => posting(new URL('/v1/events/BeforeTool', url)),
   httpHook: async ({ url }) => firing({ url: new URL('/v1/events/BeforeTool', url).href }),
   bareNats: requesting(BARE_SUBJECT),
