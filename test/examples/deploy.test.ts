@@ -235,6 +235,22 @@ describe('the unit of systemd', () => {
   });
 });
 
+it.runIf(has('haproxy'))('HAProxy takes its file, with the certificates of this fleet', () => {
+  const pair =
+    readFileSync(deploy('secrets/server.pem'), 'utf8') +
+    readFileSync(deploy('secrets/server.key'), 'utf8');
+  writeFileSync(deploy('secrets/pair.pem'), pair, { mode: 0o600 });
+  const config = read('haproxy.cfg')
+    .replaceAll(/\/etc\/haproxy\/(policy|approvals)\.example\.pem/gu, deploy('secrets/pair.pem'))
+    .replaceAll('/etc/haproxy/servers.pem', deploy('secrets/server.pem'))
+    .replaceAll(/policy-\d:8787/gu, '127.0.0.1:8787');
+  writeFileSync(deploy('here.cfg'), config);
+  const { status, stderr } = spawnSync('haproxy', ['-c', '-f', deploy('here.cfg')], {
+    encoding: 'utf8',
+  });
+  expect({ status, stderr }).toMatchObject({ status: 0 });
+});
+
 it('each metric of the Grafana dashboard is one of a server', async () => {
   const settings = path.join(cli.project, 'server/settings.json');
   const server = cli.start(['serve', '--settings', settings, '--listen', '127.0.0.1:0']);
