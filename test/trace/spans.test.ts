@@ -344,8 +344,8 @@ describe('the spans of an agent', () => {
     const hooks = { [BeforeTool]: [{ hooks: [hook] }], [AfterTool]: atOnce(sandbox.runs('true')) };
     const config = sandbox.createConfig(hooks, { approver });
     config.use('tool', async (_call, next) => next(), { name: 'look' });
-    const twice = callTools(write('a.txt'), { ...write('a.txt'), id: 'again' });
-    await runToEnd(config, twice, reply('Done.'));
+    const again = callTools({ ...write('a.txt'), id: 'again' });
+    await runToEnd(config, callTools(write('a.txt')), again, reply('Done.'));
 
     const session = config.getSessionId();
     expect(new Set(spans.map((span) => span.session))).toEqual(new Set([session]));
@@ -358,6 +358,8 @@ describe('the spans of an agent', () => {
     );
     const approved = spans.filter((span) => span.approver === 'ada');
     expect(approved.map(({ kind, call }) => `${kind} ${call}`).toSorted()).toEqual([
+      'middleware a.txt',
+      'middleware again',
       'question a.txt',
       'tool a.txt',
       'tool again',
