@@ -8,25 +8,21 @@ import { textsOf } from '../../protocol/llmContent.js';
 import { HookEventName } from '../../protocol/types.js';
 import { withinRemoteSpan } from '../../trace/span.js';
 import { errorMessage } from '../../util/errorMessage.js';
+import { decide, type ReadQuestion } from '../policy/decide.js';
 import type { Policy } from '../policy/policy.js';
-import { answerTextOf, foreignAnswerText, type QuestionVerdict } from './answerText.js';
-import { decide } from '../policy/decide.js';
+import type { Counted } from '../policy/shadow.js';
+import { answerTextOf, foreignAnswerText } from './answerText.js';
 import { KeptAnswers, type Reply } from './keptAnswers.js';
 import { Quota } from './quota.js';
-import { readAsked, UnreadableQuestion, type Asked, type ReadQuestion } from './readAsked.js';
+import { readAsked, UnreadableQuestion, type Asked } from './readAsked.js';
 
 export type { Reply } from './keptAnswers.js';
 export type { Asked } from './readAsked.js';
 
 /** What is known of a question once it is answered. */
-export interface Answered {
+export interface Answered extends Counted {
   readonly event: HookEventName;
-  readonly verdict: QuestionVerdict;
-  /** The version of the policy. */
-  readonly policy: string;
   readonly durationMs: number;
-  readonly asked: Asked;
-  readonly read: ReadQuestion;
 }
 
 const STATUS = { full: 503, draining: 503, late: 504, fault: 500 } as const;
@@ -92,32 +88,30 @@ export class PolicyAnswers {
     const start = performance.now();
     let read: ReadQuestion | undefined;
     const policy = this.options.policy.now;
+    const { question } = asked;
+    const { config, version } = policy;
     try {
-      if (this.#isDraining) return this.#refuse(asked, 'draining', 'The server is about to end');
+      if (this.#isDraining) {
+        return this.#refuse(asked, policy, 'draining', 'The server is about to end');
+      }
       read = readAsked(asked);
-      const { question } = asked;
-      const { config, version } = policy;
       if (!read) return { status: 200, body: foreignAnswerText(question, version, {}) };
       const { event, payload, session } = read;
       const late = config.getHookSystem()?.lookForLate(session);
       if (countsForLate(event, late) || !skipIdle(config, event, payload, session))
         return await this.#answerOnce(asked, read, policy);
-      this.#tellAnswered({ verdict: 'none', policy: version, asked, read }, start);
+      this.#tellAnswered({ verdict: 'none', policy: version, question, read }, start);
       const body = read.received
         ? foreignAnswerText(question, version, {})
         : answerTextOf(question, version, undefined);
       return { status: 200, body };
     } catch (error) {
       if (!(error instanceof UnreadableQuestion)) {
-        return this.#refuse(
-          asked,
-          'fault',
-          `The hooks could not be asked: ${errorMessage(error)}`,
-          read?.event,
-        );
+        const why = `The hooks could not be asked: ${errorMessage(error)}`;
+        return this.#refuse(asked, policy, 'fault', why, read?.event);
       }
       this.options.onRefused?.('unreadable');
-      return this.refusal(asked, error.status, error.message);
+      return this.refusal(asked, error.status, error.message, policy);
     }
   }
 
@@ -125,18 +119,20 @@ export class PolicyAnswers {
    * The answer to a question that no hook is asked. Claude Code goes on after any status but 200, so that it is told a
    * block where a guard would have been asked.
    *
+   * @param policy of the question
    * @param event where it is known
    */
   refusal(
     { format, question }: Pick<Asked, 'format' | 'question'>,
     status: number,
     why: string,
+    { config, version } = this.options.policy.now,
     event?: HookEventName,
   ): Reply {
     const retry = status === 503 && { retryAfterS: 1 };
-    if (format === 'claude' && this.#isGuarded(event)) {
+    const among = event ? [event] : Object.values(HookEventName);
+    if (format === 'claude' && among.some((each) => planOfGuards(config, each) !== undefined)) {
       const reason = `Blocked, as the policy server could not ask its hooks: ${why}`;
-      const { version } = this.options.policy.now;
       const body = foreignAnswerText(question, version, { decision: 'block', reason });
       return { status: 200, body, ...retry };
     }
@@ -159,18 +155,14 @@ export class PolicyAnswers {
     this.#kept.clear();
   }
 
-  #isGuarded(event: HookEventName | undefined): boolean {
-    const among = event ? [event] : Object.values(HookEventName);
-    return among.some((each) => planOfGuards(this.options.policy.now.config, each) !== undefined);
-  }
-
   #answerOnce(asked: Asked, read: ReadQuestion, policy: Policy): Promise<Reply> {
     const key = keyOf(asked);
     const known = this.#kept.get(key);
     if (known) return known;
     const { asker } = asked;
     if (!this.#places.take(asker)) {
-      return Promise.resolve(this.#refuse(asked, 'full', this.#whyFull(asker), read.event));
+      const why = this.#whyFull(asker);
+      return Promise.resolve(this.#refuse(asked, policy, 'full', why, read.event));
     }
     const timeoutMs = Math.min(asked.question.timeoutMs, this.options.longestMs);
     return this.#kept.once(key, timeoutMs, () => this.#ask(asked, read, policy, timeoutMs));
@@ -203,7 +195,7 @@ export class PolicyAnswers {
       return { status: 200, body: await Promise.race([deciding, whenAborted(controller.signal)]) };
     } catch (error) {
       const refusal = error instanceof Ended ? error.refusal : 'fault';
-      return this.#refuse(asked, refusal, errorMessage(error), read.event);
+      return this.#refuse(asked, policy, refusal, errorMessage(error), read.event);
     }
   }
 
@@ -221,7 +213,7 @@ export class PolicyAnswers {
     const decided = await withinRemoteSpan(question.span, of, () => decide(policy, read, signal));
     signal.throwIfAborted();
     const { verdict } = decided;
-    this.#tellAnswered({ verdict, policy: version, asked, read }, start);
+    this.#tellAnswered({ verdict, policy: version, question, read }, start);
     if (received && decided.reply) {
       const { json, lost } = replyTo(received, decided.reply);
       for (const each of lost) this.options.onLost?.(each);
@@ -240,9 +232,15 @@ export class PolicyAnswers {
     this.options.onAnswered?.({ ...answered, event, durationMs: performance.now() - start });
   }
 
-  #refuse(asked: Asked, refusal: keyof typeof STATUS, why: string, event?: HookEventName): Reply {
+  #refuse(
+    asked: Asked,
+    policy: Policy,
+    refusal: keyof typeof STATUS,
+    why: string,
+    event?: HookEventName,
+  ): Reply {
     this.options.onRefused?.(refusal);
-    return this.refusal(asked, STATUS[refusal], why, event);
+    return this.refusal(asked, STATUS[refusal], why, policy, event);
   }
 }
 

@@ -8,6 +8,7 @@ import {
 } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
 import { readQuestion } from '../../fleet/question.js';
 import { isHookEventName } from '../../protocol/events.js';
 import { HookEventName } from '../../protocol/types.js';
@@ -64,7 +65,7 @@ export interface HttpDoorOptions extends ServerSettings {
 export interface HttpDoor {
   /** Such as `http://127.0.0.1:8787`. */
   readonly url: string;
-  /** Has new connections see another certificate, and show one of another authority. */
+  /** Has new connections see another certificate, and show one of another authority, and ends those of before. */
   setTls(tls: ServerTls | undefined): void;
   /** Takes no more connections, and ends those that are there once what was answered has been sent. */
   close(): Promise<void>;
@@ -76,6 +77,7 @@ const BODIES_AT_A_TIME = 4;
 /** @throws Error where the address cannot be listened to */
 export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> {
   const { host, port, tls } = options;
+  let current = tls;
   const routes = new Routes(options);
   const server = await makeServer(options, routes.listener);
   server.on('secureConnection', routes.onConnection);
@@ -90,7 +92,8 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   return {
     url: `${tls ? 'https' : 'http'}://${name}:${bound}`,
     setTls: (now) => {
-      if (!now || !('setSecureContext' in server)) return;
+      if (!now || !('setSecureContext' in server) || isDeepStrictEqual(now, current)) return;
+      current = now;
       server.setSecureContext(now);
       server.closeIdleConnections();
       routes.endConnections();
