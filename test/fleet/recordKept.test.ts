@@ -93,7 +93,10 @@ describe('a session that is to be forgotten', () => {
 
     const { stdout, exitCode } = await collectWith(
       process.execPath,
-      '--out', out(), '--forget', 'sess-gone',
+      '--out',
+      out(),
+      '--forget',
+      'sess-gone',
     );
     expect({ stdout, exitCode }).toEqual({
       stdout: `Removed 5 spans of the stream, 5 spans of the files in ${out()}`,
@@ -173,7 +176,11 @@ describe('what is older than is to be kept', () => {
     await writeFile(path.join(out(), 'notes.txt'), '');
     const { stderr, exitCode } = await run(
       process.execPath,
-      'collect', '--out', out(), '--keep', '90d',
+      'collect',
+      '--out',
+      out(),
+      '--keep',
+      '90d',
     );
     expect({ stderr, exitCode }).toEqual({
       stderr: 'note: removed what is older than 90d: 1 file',
@@ -269,10 +276,7 @@ describe.skipIf(SQLITE_NODE === undefined)('the record in SQLite', () => {
     await publish([...gone, ...kept, span({ name: 'old', start: Date.now() - 10 * 86_400_000 })]);
     await collectWith(node, '--sqlite', database(), '--once');
     expect(grep('word-of-gone', directory.path)).not.toEqual([]);
-    const forgotten = await run(
-      node,
-      'collect', '--sqlite', database(), '--forget', 'sess-gone',
-    );
+    const forgotten = await run(node, 'collect', '--sqlite', database(), '--forget', 'sess-gone');
     expect(forgotten.stdout).toBe(`Removed 5 spans of ${database()}`);
     for (const word of ['sess-gone', 'sess-of-sub', 'word-of-gone']) {
       expect(grep(word, directory.path)).toEqual([]);
