@@ -122,7 +122,7 @@ describe('a session that is to be forgotten', () => {
       ...others,
     ]);
     await collectOnce(nats, directory.path);
-    const [gone] = (await readCollected(directory.path)).filter(({ name }) => name === 'gone');
+    const gone = (await readCollected(directory.path)).find(({ name }) => name === 'gone');
     const named = (gone as unknown as { session: string }).session;
     expect((await forget(named, '--out', out())).stdout).toBe(
       `Removed 1 span of the files in ${out()}`,
