@@ -403,8 +403,8 @@ leave a guard out; 2 wrong usage or settings`,
       ...natsServerOptions,
       jsonOption,
     ],
-    notes: `Names in --query: ${COLUMNS.join(', ')}, and since and until: 1h ago, or a date. In a value, * is any text, and a
-comma is "or".`,
+    notes: `Names in --query: ${COLUMNS.join(', ')}, and since and until: 1h ago, or a date. In a value, * is any text, a
+comma is "or", and what is missing is empty: "approver!=" lists what people have answered.`,
     exitCodes:
       '0 told; 1 the file holds no spans, none fits, or with --diff none of a shadow; 2 wrong usage, or a file that cannot be read or written',
     example: `hookstack run "Write a haiku to haiku.txt" --trace trace.jsonl
