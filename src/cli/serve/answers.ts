@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { countsForLate, endIfOver, isReadBeside } from '../../core/lateVerdict.js';
 import { reply as replyTo } from '../../dialects/reverse.js';
 import { planOfGuards } from '../../hooks/envelopes.js';
@@ -179,10 +180,11 @@ export class PolicyAnswers {
   /** Puts a question to the hooks. It ends with its deadline, and no earlier because nobody waits any more. */
   async #ask(asked: Asked, read: ReadQuestion, policy: Policy, timeoutMs: number): Promise<Reply> {
     const controller = new AbortController();
+    const { signal } = controller;
     const late = new Ended('late', `Its hooks had not answered after ${Math.round(timeoutMs)} ms`);
     const deadline = setTimeout(() => controller.abort(late), timeoutMs);
     policy.hold();
-    const deciding = this.#decide(asked, read, policy, controller.signal);
+    const deciding = this.#decide(asked, read, policy, signal);
     this.#running.set(deciding, controller);
     const over = () => {
       clearTimeout(deadline);
@@ -192,7 +194,9 @@ export class PolicyAnswers {
     };
     deciding.then(over, over);
     try {
-      return { status: 200, body: await Promise.race([deciding, whenAborted(controller.signal)]) };
+      const first = await Promise.race([deciding, once(signal, 'abort')]);
+      if (typeof first !== 'string') throw signal.reason;
+      return { status: 200, body: first };
     } catch (error) {
       const refusal = error instanceof Ended ? error.refusal : 'fault';
       return this.#refuse(asked, policy, refusal, errorMessage(error), read.event);
@@ -248,10 +252,4 @@ export class PolicyAnswers {
 function keyOf({ format, event, text, question, asker = '' }: Asked): string {
   const about = [asker, question.id, format, event].join('\n');
   return createHash('sha256').update(about).update('\n').update(text).digest('hex');
-}
-
-function whenAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  });
 }

@@ -22,7 +22,7 @@ export async function openSpans(url: string): Promise<OtlpExport> {
  */
 export async function withOtlp<T>(
   url: string | undefined,
-  config: Config,
+  config: Pick<Config, 'getHookEnvironment'>,
   work: () => Promise<T>,
 ): Promise<T> {
   if (url === undefined) return work();
