@@ -4,6 +4,7 @@ import { oneAtATime } from '../../util/oneAtATime.js';
 import { Hangups, watchInterruption } from '../shared/interruption.js';
 import { checkPolicy } from '../policy/checkPolicy.js';
 import { CurrentPolicy } from '../policy/currentPolicy.js';
+import { maskingOf } from '../policy/masking.js';
 import { Shadow } from '../policy/shadow.js';
 import { logAs, plural, printNotice, report, type LogFormat } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
@@ -66,10 +67,10 @@ export async function serve(options: ServeOptions): Promise<number> {
   let beside: CurrentPolicy | undefined;
   try {
     if (shadow) beside = await CurrentPolicy.open(shadow, { ...options, isShadow: true });
-    const { config } = policy.now;
+    const masking = maskingOf(beside ? [policy, beside] : [policy]);
     const recording = { trace: options.trace, fleet: recordOf(options) };
     const work = () => listen({ policy, shadow: beside, listening, fleet, hangups }, options);
-    return await withOtlp(options.otlp, config, () => withTrace(recording, config, work));
+    return await withOtlp(options.otlp, masking, () => withTrace(recording, masking, work));
   } finally {
     await beside?.close();
     await policy.close();
@@ -90,9 +91,7 @@ async function listen(served: Served, options: ServeOptions): Promise<number> {
   const { maxBody, maxConcurrent } = options;
   const notices = new Notices();
   const metrics = await openMetrics(() => answers.inFlight, policy);
-  // So that it cannot take what the policy needs that counts.
-  const places = Math.max(1, Math.floor(maxConcurrent / 4));
-  const shadow = served.shadow && new Shadow(served.shadow, places, metrics.shadowed);
+  const shadow = served.shadow && new Shadow(served.shadow, maxConcurrent, metrics.shadowed);
   const answers = new PolicyAnswers({
     policy,
     maxConcurrent,
