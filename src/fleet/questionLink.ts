@@ -67,6 +67,11 @@ export class QuestionLink {
     return this.#holders === 0;
   }
 
+  /** What to do where a question has no answer in time. */
+  get advice(): string | undefined {
+    return this.#servers.advice;
+  }
+
   /** Keeps the connection open until what it returns is called. */
   hold(): () => void {
     this.#holders += 1;

@@ -15,7 +15,7 @@ import { FLEET_SECRETS, startNats, type TestNats } from '../helpers/natsServer.j
  * What programs of two versions say to each other. Messages are as version 0.1 wrote and read them. With
  * `HOOKSTACK_OTHER=DIR`, a checkout of another version that is built, its program is one of the two.
  */
-const OTHER = path.join(process.env['HOOKSTACK_OTHER'] ?? '', 'dist/cli.cjs');
+const OTHER = path.join(process.env['HOOKSTACK_OTHER'] ?? '/nowhere', 'dist/cli.cjs');
 const BEFORE = path.resolve(import.meta.dirname, '../fixtures/fleet/protocol1.conf');
 
 const cli = new Cli();
