@@ -1,6 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { parseAnswer } from '../protocol/readHookOutput.js';
-import { errorMessage } from '../util/errorMessage.js';
 import { isFleetName } from './address.js';
 import { directSubject, type Question } from './question.js';
 
@@ -83,8 +82,10 @@ export class LiveServers {
       if (servers.length === 0) this.#advice = 'no policy server says that it is there';
       return servers;
     } catch (error) {
-      const right = `publish on ${directSubject('*', this.who)}`;
-      this.#advice = `no other server could be asked (${errorMessage(error)}): its user in nats-server has to ${right}`;
+      if (error instanceof Error && error.name === 'PermissionViolationError') {
+        const right = `publish on ${directSubject('*', this.who)}`;
+        this.#advice = `no other server could be asked (${error.message}): its user in nats-server has to ${right}`;
+      }
       return undefined;
     }
   }

@@ -86,15 +86,14 @@ async function ask(
   const release = link.hold();
   try {
     const { headers: newHeaders } = await loadNats();
-    await link.whenUp();
     over.throwIfAborted();
     const headers = newHeaders();
     const timeoutMs = question.timeoutMs - (performance.now() - startedAt);
     const entries = Object.entries(headersOf({ ...question, timeoutMs }));
     for (const [name, value] of entries) headers.set(name, value);
     if (format !== 'own') headers.set(HEADERS.format, format);
-    const answer = link.ask({ to, question: { ...question, timeoutMs }, headers, text }, over);
-    onSent(link);
+    const outgoing = { to, question: { ...question, timeoutMs }, headers, text };
+    const answer = link.ask(outgoing, over, () => onSent(link));
     return await Promise.race([answer, ended(over)]);
   } finally {
     release();

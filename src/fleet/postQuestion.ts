@@ -41,7 +41,7 @@ export async function postQuestion(url: URL, asking: Asking): Promise<HttpAnswer
     const isReached = !NEVER_REACHED.has(String(errorCode(error)));
     const what = isReached ? 'got no answer' : 'reached no server';
     const why = `${what} at ${url.origin} (${errorMessage(error)}); ${advice ?? 'see whether it runs'}`;
-    const isUnasked = !isReached || advice !== undefined;
+    const isUnasked = !isReached || advice !== undefined || error instanceof ClosedMeanwhile;
     return { error: new Error(why, { cause: error }), isUnasked };
   }
 }
@@ -84,6 +84,13 @@ async function staysSilent(url: URL, agent: Agent): Promise<boolean> {
   );
 }
 
+/** A kept connection that has ended before an answer began: mostly the server had closed it already. */
+class ClosedMeanwhile extends Error {
+  constructor(cause: Error) {
+    super(cause.message, { cause });
+  }
+}
+
 /** Before anything was sent. */
 const NEVER_REACHED: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
@@ -117,7 +124,9 @@ function send(
       },
       resolve,
     );
-    sent.once('error', reject);
+    sent.once('error', (error) => {
+      reject(sent.reusedSocket && !signal.aborted ? new ClosedMeanwhile(error) : error);
+    });
     // Of an answer that changes the protocol, nothing else is told.
     sent.once('close', () => reject(new Error('the connection was closed without one')));
     sent.end(body);
