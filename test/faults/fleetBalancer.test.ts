@@ -39,7 +39,7 @@ ${servers.join('\n')}
 describe('behind a load balancer', () => {
   fleetFault(
     'a server hangs under load: what it had fails, and the next ones are answered',
-    TIMED,
+    { ...TIMED, timeout: 90_000 },
     async ({ fleet, host }) => {
       const args = ['--tokens', fleet.writeSecret('tokens', `acme/one ${TOKEN}`)];
       const served = await Promise.all([1, 2].map(() => fleet.serve(POLICY, { args })));

@@ -50,14 +50,19 @@ async function configOf(fleet: Fleet, more: string): Promise<string> {
 describe('while agents ask', () => {
   fleetFault(
     'the certificate and the authority of a server are replaced: no question fails',
-    TIMED,
+    { ...TIMED, timeout: 90_000 },
     async ({ fleet, host }) => {
       const { ca, cert, key } = certificatesOf(host);
       const tokens = fleet.writeSecret('tokens', `acme/one ${TOKEN}`);
       const args = ['--cert', cert, '--key', key, '--tokens', tokens];
       const { server, url } = await fleet.serve(POLICY, { args });
       const tokenFile = fleet.writeSecret('token', TOKEN);
-      const agent = fleet.agent({ url: `${url}/v1/events`, caFile: ca, tokenFile });
+      const agent = fleet.agent({
+        url: `${url}/v1/events`,
+        caFile: ca,
+        tokenFile,
+        timeout: 10_000,
+      });
       await expect.poll(async () => (await askNumber(agent, 10)).ran, SOON).toBe(true);
       for (let times = 0; times < 3; times++) {
         const { failed, asked } = await during(agent, async () => {
@@ -72,7 +77,7 @@ describe('while agents ask', () => {
 
   fleetFault(
     'certificates of NATS are replaced, with a reload and with a restart: no question fails',
-    TIMED,
+    { ...TIMED, timeout: 90_000 },
     async ({ fleet, host }) => {
       const { ca, cert, key } = certificatesOf(host);
       const config = await configOf(fleet, `tls { cert_file: "${cert}", key_file: "${key}" }`);
@@ -80,7 +85,7 @@ describe('while agents ask', () => {
       fleet.onClose(() => nats.dispose());
       const at = `tls://127.0.0.1:${nats.port}`;
       await fleet.serve(POLICY, { nats: at, args: ['--nats-ca', ca] });
-      const agent = fleet.agent({ url: `${at}/acme/one`, caFile: ca });
+      const agent = fleet.agent({ url: `${at}/acme/one`, caFile: ca, timeout: 10_000 });
       await expect.poll(async () => (await askNumber(agent, 10)).ran, SOON).toBe(true);
       const reloaded = await during(agent, async () => {
         certificatesOf(host);
@@ -95,7 +100,7 @@ describe('while agents ask', () => {
 
   fleetFault(
     'NATS is replaced by one of another configuration: no question fails, and the record is whole',
-    TIMED,
+    { ...TIMED, timeout: 90_000 },
     async ({ fleet, host }) => {
       const nats = await startNats(await configOf(fleet, ''));
       fleet.onClose(() => nats.dispose());
