@@ -52,7 +52,7 @@ export async function connectNats(options: NatsOptions): Promise<NatsConnection>
     ...(inboxPrefix !== undefined && { inboxPrefix }),
     // The library looks into it at each connection.
     ...((address.tls || isCertified) && {
-      tls: Object.assign(certificates, certifiedFor(address.server)) as Nats.TlsOptions,
+      tls: Object.assign(certificates, certifiedFor(address.server)),
     }),
     ...(secret !== undefined && { authenticator: authenticatorOf(nats, secret) }),
   };

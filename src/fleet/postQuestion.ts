@@ -41,7 +41,7 @@ export async function postQuestion(url: URL, asking: Asking): Promise<HttpAnswer
     const isReached = !NEVER_REACHED.has(String(errorCode(error)));
     const what = isReached ? 'got no answer' : 'reached no server';
     const why = `${what} at ${url.origin} (${errorMessage(error)}); ${advice ?? 'see whether it runs'}`;
-    const isUnasked = !isReached || advice !== undefined || error instanceof ClosedMeanwhile;
+    const isUnasked = !isReached || advice !== undefined;
     return { error: new Error(why, { cause: error }), isUnasked };
   }
 }
@@ -84,26 +84,23 @@ async function staysSilent(url: URL, agent: Agent): Promise<boolean> {
   );
 }
 
-/** A kept connection that has ended before an answer began: mostly the server had closed it already. */
-class ClosedMeanwhile extends Error {
-  constructor(cause: Error) {
-    super(cause.message, { cause });
-  }
-}
+/** Of a kept connection that has ended before an answer began: mostly the server, one of ours, had closed it already. */
+const STALE = 'STALE';
 
-/** Before anything was sent. */
+/** Nobody works on what was sent, or answers the same when it comes again. */
 const NEVER_REACHED: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
   'ENETUNREACH',
   'ENOTFOUND',
   'EAI_AGAIN',
+  STALE,
 ]);
 
 function send(
   url: URL,
   agent: Agent,
-  { body, question, secret, headers, signal }: Asking,
+  { body, question, secret, headers, format, signal }: Asking,
 ): Promise<IncomingMessage> {
   const { request } = url.protocol === 'https:' ? https : http;
   return new Promise((resolve, reject) => {
@@ -124,9 +121,9 @@ function send(
       },
       resolve,
     );
-    sent.once('error', (error) => {
-      reject(sent.reusedSocket && !signal.aborted ? new ClosedMeanwhile(error) : error);
-    });
+    sent.once('error', (error) =>
+      reject(sent.reusedSocket && !format ? Object.assign(error, { code: STALE }) : error),
+    );
     // Of an answer that changes the protocol, nothing else is told.
     sent.once('close', () => reject(new Error('the connection was closed without one')));
     sent.end(body);

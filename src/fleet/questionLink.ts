@@ -202,10 +202,9 @@ export class QuestionLink {
   }
 
   #failAll(): void {
-    for (const { subject, fail } of this.#sent.values()) {
-      if (subject === '') fail(unreachable('the connection is lost'));
-      else fail(new QuestionFailed('lost its connection to NATS while it waited', false));
-    }
+    const unsent = unreachable('the connection is lost');
+    const lost = new QuestionFailed('lost its connection to NATS while it waited', false);
+    for (const sent of this.#sent.values()) sent.fail(sent.subject === '' ? unsent : lost);
   }
 
   #restWhenIdle(): void {

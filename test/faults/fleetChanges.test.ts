@@ -27,9 +27,9 @@ async function during(ask: Parameters<typeof askNumber>[0], change: () => Promis
       if (hasFailed(start + n, called)) failed.push(called);
     });
   };
-  let changing = true;
-  const changed = change().finally(() => (changing = false));
-  while (changing) await some(100);
+  const over = new AbortController();
+  const changed = change().finally(() => over.abort());
+  while (!over.signal.aborted) await some(100);
   await changed;
   await some(300);
   return { failed: failed.map(({ text }) => text), asked };

@@ -13,9 +13,9 @@ const CONFIG = path.resolve('examples/fleet/nats-server.conf');
 
 /** Has the system drop what goes between two regions, as a cable that is cut does. */
 function cable(fleet: Fleet, port: number) {
-  const rules = ['--dport', '--sport'].map((end) => [
-    ...['INPUT', '-i', 'lo', '-p', 'tcp', end, String(port), '-j', 'DROP'],
-  ]);
+  const rules = ['--dport', '--sport'].map((end) =>
+    `INPUT -i lo -p tcp ${end} ${port} -j DROP`.split(' '),
+  );
   let isCut = false;
   const change = async (how: '-I' | '-D') => {
     if (isCut === (how === '-I')) return;
@@ -26,17 +26,19 @@ function cable(fleet: Fleet, port: number) {
   return { cut: () => change('-I'), join: () => change('-D') };
 }
 
+const linkOf = (account: string) =>
+  `{ user: link_${account}, password: "link", account: ${account} }`;
+
 /** Two nats-servers: the second one is a leaf node of the first, which has JetStream. */
 async function regions(fleet: Fleet) {
   const config = await readFile(CONFIG, 'utf8');
   const port = await freePort();
-  const link = (user: string) => `{ user: ${user}, password: "link", account: ${user.slice(5)} }`;
   const home = await startNats(
     fleet.writeSecret(
       'home.conf',
       `${config}
 ping_interval: "1s"
-leafnodes { listen: "127.0.0.1:${port}", authorization { users: [${link('link_policy')}, ${link('link_agents')}] } }`,
+leafnodes { listen: "127.0.0.1:${port}", authorization { users: [${linkOf('policy')}, ${linkOf('agents')}] } }`,
     ),
   );
   fleet.onClose(() => home.dispose());

@@ -20,7 +20,7 @@ const BEFORE = path.resolve(import.meta.dirname, '../fixtures/fleet/protocol1.co
 
 const cli = new Cli();
 let nats: TestNats;
-const closing: (() => Promise<unknown> | unknown)[] = [];
+const closing: (() => unknown)[] = [];
 
 beforeEach(async () => {
   nats = await startNats(BEFORE);
