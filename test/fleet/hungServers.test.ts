@@ -52,7 +52,7 @@ function agent(hook: Partial<CommandHookConfig>, logger?: RecordingLogger) {
     ...hook,
   } as CommandHookConfig;
   const hooks = { BeforeTool: [{ hooks: [guard] }] };
-  const config = new Config({ enableHooks: true, hooks, ...(logger && { logger }) });
+  const config = new Config({ enableHooks: true, hooks, ...(logger && { debugLogger: logger }) });
   onTestFinished(async () => {
     vi.unstubAllEnvs();
     await config.dispose();
@@ -134,7 +134,7 @@ describe('a question without an answer', () => {
 
   it('is put to another server where the first one is killed, also in the middle', async () => {
     const { server } = await serve('A', { before: 'touch begun; sleep 60' });
-    const put = agent({ url: `${nats.url}/acme/one` });
+    const put = agent({ url: `${nats.url}/acme/one`, timeout: 15_000 });
     const asked = put();
     await expect.poll(() => cli.read('begun').catch(() => undefined), { timeout: 10_000 }).toBe('');
     await serve('B');
