@@ -157,8 +157,9 @@ function admitLocal(
   { headers }: IncomingMessage,
   { admitsLocalPages = false }: AccessOptions,
 ): Admission {
-  if (!isLoopback(hostOf(headers.host ?? ''))) {
-    const said = toOneLine(headers.host ?? '', 80);
+  // Some load balancers name none where they look whether it is ready; browsers always do.
+  if (headers.host !== undefined && !isLoopback(hostOf(headers.host))) {
+    const said = toOneLine(headers.host, 80);
     return { status: 403, error: `The host "${said}" is not this machine: ask 127.0.0.1` };
   }
   const { origin } = headers;

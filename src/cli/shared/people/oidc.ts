@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import type * as Oidc from 'openid-client';
 import { isLoopback } from '../../../fleet/address.js';
-import { certificateAdvice } from '../../../fleet/certificateAdvice.js';
+import { certificateAdvice } from '../../../fleet/certificates.js';
 import { readSecretFile } from '../../../fleet/secret.js';
 import { objectOf, text } from '../../../util/checks.js';
 import { readText } from '../../../util/guardedRead.js';
