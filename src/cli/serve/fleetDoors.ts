@@ -5,17 +5,17 @@ import { SERVERS_TEAM } from '../../fleet/recordSubject.js';
 import { readSecret } from '../../fleet/secret.js';
 import type { FleetSettings } from '../../fleet/fleetSettings.js';
 import { tlsOf, type NatsServerOptions } from '../shared/natsServer.js';
-import { peopleWithTokens, type People } from '../shared/people/people.js';
+import { peopleWithTokens } from '../shared/people/people.js';
 import type { PeopleOptions } from '../shared/people/peopleOptions.js';
 import { readPeople, signInOption, type GivenPeople } from '../shared/people/readPeople.js';
 import { printNotice } from '../shared/terminal.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
-import { admit, PEOPLE, readTokens, type AccessOptions, type Tokens } from './access.js';
+import { admit, PEOPLE, readTokens, type AccessOptions } from './access.js';
 import type { PolicyAnswers } from './answers.js';
 import { approvalRoutes } from './approvals/approvalRoutes.js';
 import { KvBoard } from './approvals/kvBoard.js';
 import { KvSessions } from './approvals/kvSessions.js';
-import { PAGE } from './approvals/signIn.js';
+import { PAGE, type Approvers } from './approvals/signIn.js';
 import { said, type Listening } from './listening.js';
 import { NatsDoor } from './natsDoor.js';
 import type { Notices } from './notices.js';
@@ -32,7 +32,6 @@ export interface Fleet extends GivenPeople {
   readonly secret?: string | undefined;
   readonly tls: TlsFiles;
   readonly name: string;
-  readonly approvers?: Tokens;
 }
 
 /** Where what this server does is recorded: as the agent of its name, of a team of servers. */
@@ -47,7 +46,7 @@ export function recordOf(options: FleetOptions): FleetSettings | undefined {
 }
 
 /** @throws UsageError for options that do not fit, and files that cannot be used */
-export async function readFleet(options: FleetOptions): Promise<Fleet> {
+export async function readFleet(options: FleetOptions, { tokens }: AccessOptions): Promise<Fleet> {
   const { nats: url, tokenFile, name, approvers: file, origin } = options;
   const way = signInOption(options);
   if (url === undefined && (tokenFile !== undefined || way !== undefined)) {
@@ -64,18 +63,11 @@ export async function readFleet(options: FleetOptions): Promise<Fleet> {
     readSecret(tokenFile === undefined ? {} : { tokenFile }),
     said('--token-file'),
   );
-  const approvers =
-    file === undefined
-      ? undefined
-      : await orUsageError(readTokens(file, PEOPLE), said('--approvers'));
-  return {
-    ...(url !== undefined && { url }),
-    secret,
-    tls: tlsOf(options),
-    name,
-    ...(approvers && { approvers }),
-    ...(await readPeople(options, PAGE)),
-  };
+  const given = await readPeople(options, PAGE);
+  const common = { ...given, secret, tls: tlsOf(options), name, ...(url !== undefined && { url }) };
+  if (file === undefined) return common;
+  const holders = await orUsageError(readTokens(file, PEOPLE), said('--approvers'));
+  return { ...common, people: peopleWithTokens(holders, tokens) };
 }
 
 /**
@@ -85,32 +77,25 @@ export async function readFleet(options: FleetOptions): Promise<Fleet> {
  * @throws UsageError where there cannot be a connection, or no board for those who are to answer
  */
 export async function openFleet(fleet: Fleet, answers: PolicyAnswers, notices: Notices) {
-  const { url, tls, approvers, people, needsTwo, ...others } = fleet;
+  const { url, tls, people, roles, needsTwo, ...others } = fleet;
   if (url === undefined) return {};
-  const sessions = new KvSessions();
+  const approvers: Approvers | undefined = people && { people, roles, sessions: new KvSessions() };
   const onWarn = (text: string) => notices.tell('warning', 'nats', text);
-  const needsBoard = approvers !== undefined || people !== undefined;
-  const board = new KvBoard({
-    log,
-    ...(needsBoard && { sessions }),
-    ...(needsTwo && { needsTwo }),
-  });
+  const needsBoard = approvers !== undefined;
+  const board = new KvBoard({ log, sessions: approvers?.sessions, needsTwo });
   const opening = NatsDoor.open({ ...others, ...tls, url, answers, board, needsBoard, onWarn });
-  return { board, sessions, door: await orUsageError(opening, said('--nats')) };
+  return { board, approvers, door: await orUsageError(opening, said('--nats')) };
 }
 
 /** @returns handles requests to the paths of approvals */
 export function routesOf(
-  fleet: Fleet,
   { access, tls, origin }: Listening,
-  { board, sessions }: Partial<Awaited<ReturnType<typeof openFleet>>>,
+  { board, approvers }: Partial<Awaited<ReturnType<typeof openFleet>>>,
   notices: Notices,
 ): ReturnType<typeof approvalRoutes> {
-  const { approvers, roles } = fleet;
-  const people = fleet.people ?? (approvers && tokenPeople(approvers, access));
   return approvalRoutes({
     board,
-    approvers: people && sessions && { people, sessions, roles },
+    approvers,
     isTls: tls !== undefined,
     origin,
     askerOf: (request) => {
@@ -122,15 +107,6 @@ export function routesOf(
       return undefined;
     },
     log,
-  });
-}
-
-/** Who asks must not answer, also where both were given the same token. */
-function tokenPeople(approvers: Tokens, { tokens }: AccessOptions): People {
-  return peopleWithTokens({
-    nameOf: (token) => (tokens?.nameOf(token) ? undefined : approvers.nameOf(token)),
-    nameOfProof: (proof) => (tokens?.nameOfProof(proof) ? undefined : approvers.nameOfProof(proof)),
-    changes: approvers.changes,
   });
 }
 

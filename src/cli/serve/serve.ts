@@ -8,6 +8,7 @@ import { UsageError } from '../shared/usageError.js';
 import { withOtlp } from '../shared/withOtlp.js';
 import { withTrace } from '../shared/withTrace.js';
 import { PolicyAnswers, type Refusal } from './answers.js';
+import { replaceApprovers, type Approvers } from './approvals/signIn.js';
 import {
   openFleet,
   readFleet,
@@ -49,7 +50,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   const { settings, shadow, check, log } = options;
   logAs(log);
   const listening = await readListening(options);
-  const fleet = await readFleet(options);
+  const fleet = await readFleet(options, listening.access);
   if (check !== undefined) return checkPolicy(check, options.cwd);
   if (settings === undefined) {
     throw new UsageError('Say whose hooks answer: hookstack serve --settings FILE');
@@ -96,14 +97,14 @@ async function listen(served: Served, options: ServeOptions): Promise<number> {
     onLost: (what) => notices.tell('note', 'lost', what),
   });
   let door: HttpDoor | undefined;
-  const reload = () => void readAnew(served, options, door);
+  const reload = () => void readAnew(served, options, nats.approvers, door);
   process.on('SIGHUP', reload);
   const interruption = watchInterruption();
   let nats: Awaited<ReturnType<typeof openFleet>> = {};
   const limits = { maxBody: maxBody * 1024 * 1024, longestMs: LONGEST_MS };
   try {
     nats = await openFleet(fleet, answers, notices);
-    const approvals = routesOf(fleet, listening, nats, notices);
+    const approvals = routesOf(listening, nats, notices);
     const ready = partsOf(policy, answers, nats.door);
     const given = { ...listening, ...limits, answers, ready, metrics, notices, approvals };
     door = await openHttpDoor(given);
@@ -128,20 +129,21 @@ async function listen(served: Served, options: ServeOptions): Promise<number> {
 
 /** All files that the server was started with. Of one that cannot be used, what it said before goes on to count. */
 async function readAnew(
-  { policy, shadow, listening, fleet }: Served,
+  { policy, shadow, listening }: Served,
   options: ServeOptions,
+  approvers: Approvers | undefined,
   door: HttpDoor | undefined,
 ): Promise<void> {
   await Promise.all([policy.reload(), shadow?.reload()]);
   try {
     const { access, tls } = await readListening(options);
-    const { approvers, roles } = await readFleet(options);
-    if (access.tokens) listening.access.tokens?.replaceBy(access.tokens);
-    if (approvers) fleet.approvers?.replaceBy(approvers);
-    if (roles) fleet.roles?.replaceBy(roles);
+    const given = await readFleet(options, access);
+    Object.assign(listening.access, access);
+    if (approvers) replaceApprovers(approvers, given);
     door?.setTls(tls);
   } catch (error) {
-    printNotice('error', `tokens and certificates stay as they were: ${errorMessage(error)}`);
+    const what = 'approvers, roles, tokens and certificates stay as they were';
+    printNotice('error', `${what}: ${errorMessage(error)}`);
   }
 }
 

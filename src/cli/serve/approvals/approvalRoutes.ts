@@ -13,16 +13,15 @@ import { headerOf, readJson, readSaid, send, write, wrongMethod } from '../respo
 import behaviour from './page/page.js?raw';
 import ownStyle from './page/page.css?raw';
 import template from './page/page.html?raw';
-import type { ApproverSession, KvSessions } from './kvSessions.js';
+import type { ApproverSession } from './kvSessions.js';
 import { OidcPeople } from '../../shared/people/oidc.js';
-import type { People } from '../../shared/people/people.js';
-import type { Roles } from '../../shared/people/roles.js';
 import {
   PAGE,
   pageSession,
   SignIn,
   OTHER_QUESTION,
   whyNotShown,
+  type Approvers,
   type ShownAs,
   type SignInOptions,
 } from './signIn.js';
@@ -31,17 +30,9 @@ export interface ApprovalRoutesOptions extends SignInOptions {
   /** Where questions wait; without one nobody can be asked. */
   readonly board: KvBoard | undefined;
   /** Who may sign in, and who has; without it nobody can. */
-  readonly approvers: ApproverOptions | undefined;
+  readonly approvers: Approvers | undefined;
   /** Who asks, as the credentials of the request say: `team/agent`; `undefined` where they say nothing. */
   readonly askerOf: (request: IncomingMessage) => string | undefined;
-}
-
-/** Who may answer. */
-export interface ApproverOptions {
-  readonly people: People;
-  readonly sessions: KvSessions;
-  /** Default: everybody may answer everything. */
-  readonly roles?: Roles | undefined;
 }
 
 const MAX_ANSWER_BYTES = 16 * 1024;
@@ -130,12 +121,11 @@ class PageRoutes {
 
   constructor(
     private readonly board: KvBoard,
-    private readonly approvers: ApproverOptions,
+    private readonly approvers: Approvers,
     options: SignInOptions,
   ) {
-    const { people, sessions, roles } = approvers;
-    this.#signIn = new SignIn(options, people, sessions);
-    this.#events = new ApprovalEvents(board, this.#signIn, roles);
+    this.#signIn = new SignIn(options, approvers);
+    this.#events = new ApprovalEvents(board, this.#signIn, approvers);
   }
 
   async take(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {

@@ -36,9 +36,9 @@ export interface KvBoardOptions {
   /** Ms after which a question that nobody asks again is taken back: its agent is gone. Default 50 seconds. */
   readonly goneMs?: number;
   /** Who has signed in to answer. Begun with it. */
-  readonly sessions?: KvSessions;
+  readonly sessions?: KvSessions | undefined;
   /** Whether two people have to allow it. Default: one. */
-  readonly needsTwo?: (request: KeptRequest) => boolean;
+  readonly needsTwo?: ((request: KeptRequest) => boolean) | undefined;
   /** Gets a line for each question that is over. */
   readonly log?: (line: string) => void;
 }
@@ -233,7 +233,9 @@ export class KvBoard {
       if (left <= 0) return overOf(stored, 'expired');
       objection = objectTo?.(questionOf(key, entry, stored, left));
       if (objection) return undefined;
-      const { request, allowed, needsTwo = this.options.needsTwo?.(request) } = stored;
+      const { request, allowed } = stored;
+      // Where one of the servers that have it to do with wants two, they are two.
+      const needsTwo = stored.needsTwo || this.options.needsTwo?.(request);
       if (approval.decision === 'deny' || !needsTwo) return overOf(stored, 'answered', approval);
       if (!allowed) {
         const first = { ...approval, personId };

@@ -31,9 +31,9 @@ const role = objectOf<Role>(
 
 /** Who may see and answer which questions. */
 export class Roles {
-  #groups: ReadonlyMap<string, Role>;
-  #people: ReadonlyMap<string, Role>;
-  #runBy: ReadonlyMap<string, readonly string[]>;
+  readonly #groups: ReadonlyMap<string, Role>;
+  readonly #people: ReadonlyMap<string, Role>;
+  readonly #runBy: ReadonlyMap<string, readonly string[]>;
 
   /** @throws Error for what is no such file */
   constructor(json: string) {
@@ -45,13 +45,6 @@ export class Roles {
     const wrong = runBy.find(([, names]) => !listOfText.is(names));
     if (wrong) throw new Error(`"runBy" of ${wrong[0]}: expected an array of names`);
     this.#runBy = new Map(runBy as [string, string[]][]);
-  }
-
-  /** Has those of others count in place of its own. */
-  replaceBy(others: Roles): void {
-    this.#groups = others.#groups;
-    this.#people = others.#people;
-    this.#runBy = others.#runBy;
   }
 
   /**
@@ -66,9 +59,15 @@ export class Roles {
     return fitting.length > 0 ? 'view' : undefined;
   }
 
-  /** Whether somebody runs the agent that asks. */
+  /** Whether a group may do anything. */
+  names(group: string): boolean {
+    return this.#groups.has(group);
+  }
+
+  /** Whether somebody runs the agent that asks. How a name is written may be for that person to choose. */
   isRunBy({ name }: Person, from: string): boolean {
-    return this.#runBy.get(from)?.includes(name) ?? false;
+    const own = name.toLowerCase();
+    return this.#runBy.get(from)?.some((each) => each.toLowerCase() === own) ?? false;
   }
 }
 
