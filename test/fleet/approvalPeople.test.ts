@@ -336,9 +336,11 @@ describe('four eyes', () => {
       const given = { decision: 'allow', by: who?.name ?? '' } as const;
       return server.board.answer(asked.key, revision, given, { personId: await personId(who) });
     };
-    expect(await said(ann)).toEqual({ kind: 'first' });
+    expect(await said(ann)).toEqual({ state: 'first' });
     await expect.poll(() => server.board.list()[0]?.allowedBy).toBe('ann');
-    expect(await said(other)).toEqual({ kind: 'again' });
+    expect(await said(other)).toMatchObject({
+      error: 'you have allowed it already: a second person has to',
+    });
     await asked.takeBack();
   });
 

@@ -154,7 +154,7 @@ describe('a session of an approver', () => {
     expect(pages.map(({ status }) => status).filter((status) => status === 503)).toHaveLength(1);
     const other = await open(ben);
     expect(other.status).toBe(200);
-    await Promise.all([...pages, other].map(({ body }) => body?.cancel()));
+    for (const { body } of [...pages, other]) await body?.cancel();
     // There is room again.
     await expect.poll(async () => (await open(anna)).status).toBe(200);
   });

@@ -50,6 +50,8 @@ async function serve(files: Record<string, string>, ...args: string[]) {
   return { server, url: /http:\S+/u.exec(line.toString())?.[0] ?? '' };
 }
 
+const inProject = (name: string) => path.join(cli.project, name);
+
 function fleetFiles() {
   return {
     'token-file': FLEET_SECRETS.policy,
@@ -194,24 +196,23 @@ describe('hookstack serve with --approvers', () => {
     const provider = await startOidcProvider(client);
     const said = { issuer: provider.issuer, clientId: client.id, clientSecretFile: 'client' };
     const files = { 'token-file': secret, tokens, roles: '{}', oidc: JSON.stringify(said) };
-    const file = (name: string) => path.join(cli.project, name);
-    await writeFile(file('client'), 'the-one-of-before', { mode: 0o600 });
+    await writeFile(inProject('client'), 'the-one-of-before', { mode: 0o600 });
     const origin = 'https://ask.example';
     const { server, url } = await serve(files, '--nats', nats.url, '--origin', origin);
-    let told = '';
-    server.stderr?.on('data', (chunk: Buffer) => (told += chunk.toString()));
-    const signIn = async () => {
+    let printed = '';
+    server.stderr?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+    const signInThere = async () => {
       const begun = await fetch(`${url}/approvals/oidc`, { redirect: 'manual' });
       const Cookie = begun.headers.get('set-cookie')?.split(';')[0] ?? '';
       const there = await fetch(begun.headers.get('location') ?? '', { redirect: 'manual' });
       const back = there.headers.get('location')?.replace(origin, url) ?? '';
       return fetch(back, { redirect: 'manual', headers: { Cookie } });
     };
-    expect((await signIn()).status).toBe(401);
-    await writeFile(file('client'), client.secret);
+    expect((await signInThere()).status).toBe(401);
+    await writeFile(inProject('client'), client.secret);
     server.kill('SIGHUP');
-    await expect.poll(async () => (await signIn()).status).toBe(303);
-    const cookie = (await signIn()).headers.get('set-cookie') ?? '';
+    await expect.poll(async () => (await signInThere()).status).toBe(303);
+    const cookie = (await signInThere()).headers.get('set-cookie') ?? '';
     expect(cookie).toMatch(
       /^__Host-hookstack_[\da-f]{12}=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200; Secure, /,
     );
@@ -221,7 +222,7 @@ describe('hookstack serve with --approvers', () => {
     const asked = Promise.resolve(approve(requestOf(), { signal: abort.signal }));
     const page = await fetch(`${url}/approvals/events`, { headers: { Cookie: own } });
     const seen = page.text();
-    await writeFile(file('roles'), '{"people":{"ann@example.com":{"may":"view"}}}');
+    await writeFile(inProject('roles'), '{"people":{"ann@example.com":{"may":"view"}}}');
     server.kill('SIGHUP');
     const showsIt = async () => {
       const stream = await fetch(`${url}/approvals/events`, { headers: { Cookie: own } });
@@ -233,12 +234,12 @@ describe('hookstack serve with --approvers', () => {
       return text;
     };
     await expect.poll(showsIt).toContain('"may":"view"');
-    // A page that was open comes back by itself, to be told what counts now.
+    // A page that was open comes back by itself, to be printed what counts now.
     expect(await seen).not.toContain('event: question');
     // What cannot be read changes nothing.
-    await writeFile(file('roles'), '{"people":{"ann@example.com":{"may":"all"}}}');
+    await writeFile(inProject('roles'), '{"people":{"ann@example.com":{"may":"all"}}}');
     server.kill('SIGHUP');
-    await expect.poll(() => told).toContain('stay as they were: --roles cannot be used');
+    await expect.poll(() => printed).toContain('stay as they were: --roles cannot be used');
     expect(await showsIt()).toContain('"may":"view"');
     abort.abort();
     await expect(asked).rejects.toThrow();

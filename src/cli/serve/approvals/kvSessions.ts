@@ -33,8 +33,8 @@ export class KvSessions {
   /** Opens the bucket. Until then nobody can sign in. Idempotent. */
   async begin(nc: NatsConnection): Promise<void> {
     if (this.#bucket) return;
-    const limits = { maxBytes: MAX_BUCKET_BYTES, maxValueSize: MAX_SESSION_BYTES };
-    const kv = await openBucket(nc, BUCKET, { neededMs: LIFETIME_MS, ...limits });
+    const limits = { max_bytes: MAX_BUCKET_BYTES, maxValueSize: MAX_SESSION_BYTES };
+    const kv = await openBucket(nc, BUCKET, { ttl: LIFETIME_MS, ...limits });
     const { created } = (await kv.status()).streamInfo;
     this.#cookieName = `hookstack_${digestOf(created).slice(0, 12)}`;
     this.#bucket = kv;
