@@ -152,6 +152,14 @@ describe('people of an OpenID provider', () => {
     const who = { ...(await signIn(server.origin, '')), cookie };
     expect((await shownTo(who, asked.key)).may).toBe('answer');
     await asked.takeBack();
+    const other = await signInOf(server, { claims: { groups: groups.slice(0, 9) } });
+    expect([other.end.status, other.end.text]).toEqual([
+      403,
+      '{"error":"You have no role here: see --roles"}',
+    ]);
+    expect(server.lines.at(-1)).toBe(
+      'ann@example.com has no role, and was not let in to /approvals from 127.0.0.1',
+    );
     const bucket = await new Kvm(server.nc).open('hookstack_sessions');
     const digest = createHash('sha256')
       .update(cookie.split('=')[1] ?? '')

@@ -180,6 +180,26 @@ describe('an answer', () => {
     await agent.close();
   });
 
+  it('is given to nobody who may be gone by then: its agent asks again, and has it', async () => {
+    const server = await start();
+    const anna = await signIn(server.origin, ANNA);
+    const { expiresAt: _, ...request } = requestOf();
+    const asking = {
+      from: 'acme/one',
+      request,
+      timeoutMs: 20_000,
+      waitMs: 15_000,
+      asksAgain: true,
+    };
+    const asked = server.board.ask(asking);
+    expect((await answerTo(anna, await shownTo(anna), { decision: 'allow' })).status).toBe(200);
+    expect(await asked).toEqual({ kind: 'open' });
+    expect(server.lines.join()).not.toContain('has the answer');
+    const approval = { decision: 'allow', by: 'anna' };
+    expect(await server.board.ask(asking)).toEqual({ kind: 'approval', approval });
+    expect(server.lines.join()).toContain('acme/one (run_shell_command) has the answer of anna');
+  });
+
   it('does not count when its agent is gone, and people are told so', async () => {
     const own = await startNats();
     const server = await startServer(own, { goneMs: 1500 });

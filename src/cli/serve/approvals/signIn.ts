@@ -118,18 +118,24 @@ export class SignIn {
     person: Person,
     from: string,
   ): Promise<ApproverSession | undefined> {
+    const { sessions, roles } = this.approvers;
+    const name = toOneLine(person.name);
+    // Whoever and whatever counts for nothing takes no room in what holds the sessions of all.
+    const groups = roles ? roles.groupsOf(person) : person.groups;
+    if (!groups) {
+      this.options.log(
+        `${name} has no role, and was not let in to ${PAGE} from ${toOneLine(from)}`,
+      );
+      send(response, 403, { error: 'You have no role here: see --roles' });
+      return undefined;
+    }
     if (this.#begun.count(person.id).times >= MAX_BEGUN_OF_ONE) {
       send(response, 429, { error: 'You have signed in too often: try again in a minute' });
       return undefined;
     }
     this.#begun.add(person.id);
-    const { sessions, roles } = this.approvers;
-    // The others would take room in what holds the sessions of all.
-    const groups = person.groups.filter((group) => roles?.names(group));
-    const session = await sessions.start({ ...person, groups });
-    const name = toOneLine(person.name);
     this.options.log(`${name} has signed in to ${PAGE} from ${toOneLine(from)}`);
-    return session;
+    return sessions.start({ ...person, groups });
   }
 
   #refuse(response: ServerResponse, from: string): void {

@@ -59,9 +59,10 @@ export class Roles {
     return fitting.length > 0 ? 'view' : undefined;
   }
 
-  /** Whether a group may do anything. */
-  names(group: string): boolean {
-    return this.#groups.has(group);
+  /** Those groups of somebody that have a role; `undefined` for who has none at all. */
+  groupsOf({ name, groups }: Person): readonly string[] | undefined {
+    const own = groups.filter((group) => this.#groups.has(group));
+    return own.length > 0 || this.#people.has(name) ? own : undefined;
   }
 
   /** Whether somebody runs the agent that asks. How a name is written may be for that person to choose. */
