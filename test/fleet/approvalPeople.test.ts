@@ -177,6 +177,13 @@ describe('people of an OpenID provider', () => {
     expect((await signIn(server.origin, ANNA)).response.status).toBe(401);
   });
 
+  it('sign in also where the provider wants the secret of the client in a header', async () => {
+    const other = await startOidcProvider(CLIENT, 'client_secret_basic');
+    const server = await startOf({ issuer: other.issuer });
+    expect((await signInOf(server)).end.status).toBe(303);
+    other.close();
+  });
+
   it('find the server there also where the provider is not', async () => {
     const gone = await startOidcProvider(CLIENT);
     const server = await startOf({ issuer: gone.issuer });

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { peopleWithTokens } from '../../src/cli/shared/people/people.js';
 import { replaceApprovers } from '../../src/cli/serve/approvals/signIn.js';
@@ -155,8 +157,17 @@ describe('a session of an approver', () => {
     const other = await open(ben);
     expect(other.status).toBe(200);
     for (const { body } of [...pages, other]) await body?.cancel();
-    // There is room again.
+    // There is room again, also after pages that were closed before the server had looked at them.
     await expect.poll(async () => (await open(anna)).status).toBe(200);
+    for (let each = 0; each < 60; each += 1) {
+      const sent = httpRequest(`${server.origin}/approvals/events`, {
+        headers: { Cookie: ben.cookie },
+      });
+      sent.on('error', () => undefined).end();
+      await once(sent, 'finish');
+      sent.destroy();
+    }
+    await expect.poll(async () => (await open(ben)).status).toBe(200);
   });
 });
 

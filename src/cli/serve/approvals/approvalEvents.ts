@@ -33,6 +33,8 @@ export class ApprovalEvents {
     response: ServerResponse,
     session: ApproverSession,
   ): Promise<void> {
+    // It may have gone before anybody could listen to that.
+    if (response.destroyed) return;
     if (!this.#pages.take(session.id)) {
       const error = 'Too many pages look on: close one';
       return send(response, 503, { error }, { 'Retry-After': '10' });

@@ -81,12 +81,6 @@ export type BoardListener = (
   over?: StoredOver,
 ) => void;
 
-/** What stands on the board under a key. */
-interface Placed {
-  readonly stored: Stored;
-  readonly created: Date;
-}
-
 /** No question waits longer, in ms. */
 export const LONGEST_QUESTION_MS = 24 * 3_600_000;
 /** Twice as long as a server keeps who asks waiting. */
@@ -286,7 +280,7 @@ export class KvBoard {
   }
 
   /** @returns what stands there: this question, or what was there before; or why it is not put */
-  async #put(kv: KV, key: string, question: StoredOpen): Promise<Placed | Objection> {
+  async #put(kv: KV, key: string, question: StoredOpen) {
     const release = this.#open.reserve(key, question.from);
     if (!release) return FULL;
     try {

@@ -135,11 +135,18 @@ export class OidcPeople implements People {
       new URL(issuer),
       clientId,
       undefined,
-      this.oidc.ClientSecretPost(this.secret),
+      (server, ...sent) => this.#prove(server)(server, ...sent),
       { execute },
     ));
     found.catch(() => (this.#client = undefined));
     return found;
+  }
+
+  /** As the provider wants it; most take both. */
+  #prove({ token_endpoint_auth_methods_supported: ways }: Oidc.ServerMetadata): Oidc.ClientAuth {
+    const { ClientSecretBasic, ClientSecretPost } = this.oidc;
+    const isInHeader = ways !== undefined && !ways.includes('client_secret_post');
+    return (isInHeader ? ClientSecretBasic : ClientSecretPost)(this.secret);
   }
 }
 
