@@ -27,11 +27,12 @@ export interface FleetOptions extends NatsServerOptions, PeopleOptions {
 }
 
 /** What a server needs to be one of several. */
-export interface Fleet extends GivenPeople {
+export interface Fleet extends Pick<GivenPeople, 'needsTwo'> {
   readonly url?: string;
   readonly secret?: string | undefined;
   readonly tls: TlsFiles;
   readonly name: string;
+  readonly approvers?: Approvers | undefined;
 }
 
 /** Where what this server does is recorded: as the agent of its name, of a team of servers. */
@@ -63,11 +64,13 @@ export async function readFleet(options: FleetOptions, { tokens }: AccessOptions
     readSecret(tokenFile === undefined ? {} : { tokenFile }),
     said('--token-file'),
   );
-  const given = await readPeople(options, PAGE);
-  const common = { ...given, secret, tls: tlsOf(options), name, ...(url !== undefined && { url }) };
-  if (file === undefined) return common;
-  const holders = await orUsageError(readTokens(file, PEOPLE), said('--approvers'));
-  return { ...common, people: peopleWithTokens(holders, tokens) };
+  const { people: given, roles, needsTwo } = await readPeople(options, PAGE);
+  const reading = file === undefined ? undefined : readTokens(file, PEOPLE);
+  const holders = reading && (await orUsageError(reading, said('--approvers')));
+  const people = holders ? peopleWithTokens(holders, tokens) : given;
+  const approvers = people && { people, roles, sessions: new KvSessions() };
+  const common = { secret, tls: tlsOf(options), name, approvers };
+  return { ...common, ...(needsTwo && { needsTwo }), ...(url !== undefined && { url }) };
 }
 
 /**
@@ -77,20 +80,20 @@ export async function readFleet(options: FleetOptions, { tokens }: AccessOptions
  * @throws UsageError where there cannot be a connection, or no board for those who are to answer
  */
 export async function openFleet(fleet: Fleet, answers: PolicyAnswers, notices: Notices) {
-  const { url, tls, people, roles, needsTwo, ...others } = fleet;
+  const { url, tls, approvers, needsTwo, ...others } = fleet;
   if (url === undefined) return {};
-  const approvers: Approvers | undefined = people && { people, roles, sessions: new KvSessions() };
   const onWarn = (text: string) => notices.tell('warning', 'nats', text);
   const needsBoard = approvers !== undefined;
   const board = new KvBoard({ log, sessions: approvers?.sessions, needsTwo });
   const opening = NatsDoor.open({ ...others, ...tls, url, answers, board, needsBoard, onWarn });
-  return { board, approvers, door: await orUsageError(opening, said('--nats')) };
+  return { board, door: await orUsageError(opening, said('--nats')) };
 }
 
 /** @returns handles requests to the paths of approvals */
 export function routesOf(
   { access, tls, origin }: Listening,
-  { board, approvers }: Partial<Awaited<ReturnType<typeof openFleet>>>,
+  { approvers }: Fleet,
+  board: KvBoard | undefined,
   notices: Notices,
 ): ReturnType<typeof approvalRoutes> {
   return approvalRoutes({

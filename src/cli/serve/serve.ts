@@ -8,7 +8,7 @@ import { UsageError } from '../shared/usageError.js';
 import { withOtlp } from '../shared/withOtlp.js';
 import { withTrace } from '../shared/withTrace.js';
 import { PolicyAnswers, type Refusal } from './answers.js';
-import { replaceApprovers, type Approvers } from './approvals/signIn.js';
+import { replaceApprovers } from './approvals/signIn.js';
 import {
   openFleet,
   readFleet,
@@ -97,14 +97,16 @@ async function listen(served: Served, options: ServeOptions): Promise<number> {
     onLost: (what) => notices.tell('note', 'lost', what),
   });
   let door: HttpDoor | undefined;
-  const reload = () => void readAnew(served, options, nats.approvers, door);
+  // One after the other, so that what was read last counts.
+  let reading = Promise.resolve();
+  const reload = () => void (reading = reading.then(() => readAnew(served, options, door)));
   process.on('SIGHUP', reload);
   const interruption = watchInterruption();
   let nats: Awaited<ReturnType<typeof openFleet>> = {};
   const limits = { maxBody: maxBody * 1024 * 1024, longestMs: LONGEST_MS };
   try {
     nats = await openFleet(fleet, answers, notices);
-    const approvals = routesOf(listening, nats, notices);
+    const approvals = routesOf(listening, fleet, nats.board, notices);
     const ready = partsOf(policy, answers, nats.door);
     const given = { ...listening, ...limits, answers, ready, metrics, notices, approvals };
     door = await openHttpDoor(given);
@@ -129,17 +131,16 @@ async function listen(served: Served, options: ServeOptions): Promise<number> {
 
 /** All files that the server was started with. Of one that cannot be used, what it said before goes on to count. */
 async function readAnew(
-  { policy, shadow, listening }: Served,
+  { policy, shadow, listening, fleet }: Served,
   options: ServeOptions,
-  approvers: Approvers | undefined,
   door: HttpDoor | undefined,
 ): Promise<void> {
   await Promise.all([policy.reload(), shadow?.reload()]);
   try {
     const { access, tls } = await readListening(options);
-    const given = await readFleet(options, access);
+    const { approvers } = await readFleet(options, access);
     Object.assign(listening.access, access);
-    if (approvers) replaceApprovers(approvers, given);
+    if (fleet.approvers && approvers) replaceApprovers(fleet.approvers, approvers);
     door?.setTls(tls);
   } catch (error) {
     const what = 'approvers, roles, tokens and certificates stay as they were';

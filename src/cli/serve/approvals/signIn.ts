@@ -11,7 +11,6 @@ import type { Objection } from './kvBoard.js';
 import { sealOf, type ApproverSession, type KvSessions } from './kvSessions.js';
 import { CALLBACK, type OidcPeople } from '../../shared/people/oidc.js';
 import type { People, Person } from '../../shared/people/people.js';
-import type { GivenPeople } from '../../shared/people/readPeople.js';
 import type { Roles } from '../../shared/people/roles.js';
 
 /** Where the page of questions is. */
@@ -39,9 +38,9 @@ export interface Approvers {
 }
 
 /** Has others count from now on. Who was one of them, and is none any more, is signed out at all servers. */
-export function replaceApprovers(approvers: Approvers, { people, roles }: GivenPeople): void {
-  if (!people) return;
+export function replaceApprovers(approvers: Approvers, now: Omit<Approvers, 'sessions'>): void {
   const { people: before, sessions } = approvers;
+  const { people, roles } = now;
   Object.assign(approvers, { people, roles });
   const isOver = (who: Person) => before.refresh(who) !== undefined && !people.refresh(who);
   // This server refuses them in any case.
@@ -174,10 +173,8 @@ export class SignIn {
   whyForged(request: IncomingMessage, session: ApproverSession): string | undefined {
     const sent = request.headers[CSRF_HEADER];
     const isOwn = typeof sent === 'string' && isSameText(sent, sealOf(session, 'csrf'));
-    return (
-      this.#whyForeign(request) ??
-      (isOwn ? undefined : 'The request lacks what only this page knows')
-    );
+    const lacking = isOwn ? undefined : 'The request lacks what only this page knows';
+    return this.#whyForeign(request) ?? lacking;
   }
 
   #whyForeign(request: IncomingMessage): string | undefined {
