@@ -247,8 +247,13 @@ export class HookRunner {
     return undefined;
   }
 
-  /** Goes on with the async hooks of a runner that is to end, and with those that it still starts. */
-  continueAsyncOf(replaced: HookRunner): void {
+  /**
+   * Goes on with the async hooks of a runner that is to end, with those that it still starts, and with what sessions have
+   * used of the budget of prompts.
+   */
+  continueFrom(replaced: HookRunner): void {
+    const { prompts } = replaced.#options;
+    if (prompts) this.#options.prompts?.continueFrom(prompts);
     this.#shared = replaced.#shared;
     this.#shared.owner = this;
     this.#shared.hooks?.follow(this.#options);

@@ -205,9 +205,12 @@ export class HookSystem {
     return this.#hooks.endSession(this.#sessionOf(session));
   }
 
-  /** Takes over the async hooks of a system that this one replaces, and what they say late: it ends none of them. */
-  continueAsyncOf(replaced: HookSystem | undefined): void {
-    if (replaced) this.#hooks.continueAsyncOf(replaced.#hooks);
+  /**
+   * Takes over from a system that this one replaces, which may go on with its events: async hooks and what they say late, of
+   * which none ends, and what sessions have used of the budget of prompts.
+   */
+  continueFrom(replaced: HookSystem | undefined): void {
+    if (replaced) this.#hooks.continueFrom(replaced.#hooks);
   }
 
   #sessionOf(session?: CallSession): AsyncSession {

@@ -124,6 +124,13 @@ describe('the arrows between files', () => {
     expect(found).toEqual(MAY_IMPORT);
   });
 
+  it('lead from a server to its policy, and never back', () => {
+    const ofPolicy = [...imports].filter(([file]) => file.startsWith('src/cli/policy/'));
+    const targets = ofPolicy.flatMap(([, each]) => each);
+    expect(targets.length).toBeGreaterThan(0);
+    expect(targets.filter((each) => each.startsWith('src/cli/serve/'))).toEqual([]);
+  });
+
   it('lead down only, so that no two rooms import each other', () => {
     const rooms = Object.keys(MAY_IMPORT);
     for (const [room, below] of Object.entries(MAY_IMPORT)) {

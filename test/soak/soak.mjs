@@ -13,6 +13,7 @@ const FULL = {
   stayed: 100_000,
   late: 100_000,
   policies: 1_000,
+  fleet: { agents: 10_000, seconds: 600, withinMs: 250 },
 };
 const SHORT = {
   events: 80,
@@ -22,10 +23,11 @@ const SHORT = {
   stayed: 1_000,
   late: 2_000,
   policies: 50,
+  fleet: { agents: 10_000, seconds: 15, withinMs: 1000 },
 };
 
 const { values } = parseArgs({ options: { short: { type: 'boolean', default: false } } });
-const { events, agents, calls, many, stayed, late, policies } = values.short ? SHORT : FULL;
+const { events, agents, calls, many, stayed, late, policies, fleet } = values.short ? SHORT : FULL;
 
 const parts = {
   [`${events} events`]: () => collectFigures('eventsHost.mjs', events),
@@ -36,6 +38,8 @@ const parts = {
   [`${stayed} events of agents`]: () => collectFigures('residentHost.mjs', stayed),
   [`${late} async hooks`]: () => collectFigures('asyncHost.mjs', late),
   [`${policies} policies of a server`]: () => collectFigures('policyHost.mjs', policies),
+  [`${fleet.agents} agents of a fleet for ${fleet.seconds} s`]: () =>
+    collectFigures('fleetHost.mjs', ...Object.values(fleet)),
   'Ends of the host': endHosts,
 };
 

@@ -1,40 +1,46 @@
-import { unwatchFile, watchFile } from 'node:fs';
-import { setTimeout } from 'node:timers/promises';
+import { stat } from 'node:fs/promises';
+import { setInterval } from 'node:timers/promises';
 import { errorMessage } from '../../util/errorMessage.js';
-import { openPolicy, type Policy } from './policy.js';
+import { oneAtATime } from '../../util/oneAtATime.js';
+import { stampOf } from '../../util/paths.js';
 import { printNotice } from '../shared/terminal.js';
+import { openPolicy, type Policy } from './policy.js';
 
-/** Ms between two looks at the file. */
-const LOOK_MS = 500;
-/** For who is not done with writing it, in ms. */
-const GAP_MS = 200;
+/** Ms between two looks at the file. What is different is read once it stays the same from one look to the next. */
+const LOOK_MS = 250;
 
 interface CurrentPolicyOptions {
   readonly cwd?: string | undefined;
-  /** Whether its hooks ask nobody. Default false. */
-  readonly asksNobody?: boolean;
+  /** Whether it is asked beside another one, and does not count. Default false. */
+  readonly isShadow?: boolean;
   /** Whether a change of the file counts by itself. */
   readonly watch: boolean;
 }
 
 /** The policy of a file that counts now. One that is replaced goes on until its questions are answered. */
 export class CurrentPolicy {
-  #turn: Promise<void> = Promise.resolve();
+  readonly #read = oneAtATime(() => this.#readAnew());
+  readonly #over = new AbortController();
+  /** Whether somebody wants it read, so that it counts anew also where it says the same. */
+  #isAsked = false;
   #isBroken = false;
   /** Called when the file was read anew, and is no policy. */
   onFailure: (() => void) | undefined;
 
   /** @throws UsageError for a file that is no policy */
   static async open(file: string, options: CurrentPolicyOptions): Promise<CurrentPolicy> {
-    return new CurrentPolicy(file, options, await openPolicy(file, options));
+    const stamp = await stampAt(file);
+    return new CurrentPolicy(file, options, stamp, await openPolicy(file, options));
   }
 
   private constructor(
     private readonly file: string,
     private readonly options: CurrentPolicyOptions,
+    /** Of the file before it was read. */
+    private stamp: string,
     private policy: Policy,
   ) {
-    if (options.watch) watchFile(file, { interval: LOOK_MS }, this.#onChange);
+    if (options.watch) void this.#watch();
   }
 
   get now(): Policy {
@@ -49,38 +55,62 @@ export class CurrentPolicy {
 
   /** Has count what the file says now; what is no policy is told, and leaves the one before. Never rejects. */
   reload(): Promise<void> {
-    return (this.#turn = this.#turn.then(() => this.#reload(true)));
+    this.#isAsked = true;
+    return this.#read();
   }
 
   async close(): Promise<void> {
-    unwatchFile(this.file, this.#onChange);
-    await this.#turn;
+    this.#over.abort();
+    await this.#read();
     await this.policy.release();
   }
 
-  readonly #onChange = () => {
-    this.#turn = this.#turn.then(() => setTimeout(GAP_MS)).then(() => this.#reload(false));
-  };
-
-  async #reload(isAsked: boolean): Promise<void> {
-    const { policy: before } = this;
+  async #watch(): Promise<void> {
+    const { signal } = this.#over;
+    let seen = this.stamp;
     try {
+      for await (const _ of setInterval(LOOK_MS, undefined, { signal, ref: false })) {
+        const before = seen;
+        seen = await stampAt(this.file);
+        // Who is not done with writing it is waited for.
+        if (seen === before && seen !== this.stamp) await this.#read();
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  async #readAnew(): Promise<void> {
+    if (this.#over.signal.aborted) return;
+    const isAsked = this.#isAsked;
+    this.#isAsked = false;
+    const { file, options, policy: before } = this;
+    const [what, counts, goesOn] = options.isShadow
+      ? ['shadow policy', 'is asked', 'goes on to be asked']
+      : ['policy', 'counts', 'goes on to count'];
+    try {
+      this.stamp = await stampAt(file);
       const { config } = before;
       const [cwd, sessionId] = [config.getWorkingDir(), config.getSessionId()];
-      const next = await openPolicy(this.file, { ...this.options, cwd, sessionId });
+      const next = await openPolicy(file, { ...options, cwd, sessionId });
+      const isMended = this.#isBroken;
       this.#isBroken = false;
       const isSame = next.version === before.version;
-      if (isSame && !isAsked) return await next.release();
-      next.config.getHookSystem()?.continueAsyncOf(config.getHookSystem());
+      if (isSame && !isAsked && !isMended) return await next.release();
+      next.config.getHookSystem()?.continueFrom(config.getHookSystem());
       this.policy = next;
-      printNotice('note', `policy ${next.version} of ${this.file} counts${isSame ? ', anew' : ''}`);
+      printNotice('note', `${what} ${next.version} of ${file} ${counts}${isSame ? ', anew' : ''}`);
       // Not waited for: its questions may take long.
       void before.release();
     } catch (error) {
       this.#isBroken = true;
       this.onFailure?.();
-      const text = `policy ${before.version} goes on to count: ${errorMessage(error)}`;
-      printNotice('error', text);
+      printNotice('error', `${what} ${before.version} ${goesOn}: ${errorMessage(error)}`);
     }
   }
+}
+
+/** Empty where there is nothing, or it cannot be looked at. */
+async function stampAt(file: string): Promise<string> {
+  return stampOf(await stat(file).catch(() => undefined));
 }

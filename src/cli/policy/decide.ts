@@ -1,10 +1,21 @@
 import { decideReceived } from '../../core/decideReceived.js';
 import { fireHook } from '../../hooks/fireHook.js';
-import type { ProcessedHookResult } from '../../protocol/hookOutput.js';
-import type { ReplyVerdict } from '../../protocol/received.js';
+import { areHealthy, type ProcessedHookResult } from '../../protocol/hookOutput.js';
+import type { Received, ReplyVerdict } from '../../protocol/received.js';
+import type { CallSession, HookEventName, HookPayload } from '../../protocol/types.js';
 import type { Policy } from './policy.js';
-import { verdictWord, type QuestionVerdict } from '../serve/answerText.js';
-import type { ReadQuestion } from '../serve/readAsked.js';
+
+/** A question that can be put to hooks. */
+export interface ReadQuestion<E extends HookEventName = HookEventName> {
+  readonly event: E;
+  readonly payload: HookPayload<E>;
+  readonly session: CallSession;
+  /** What another agent told its hooks; it wants an answer in its own format. */
+  readonly received?: Received;
+}
+
+/** What became of a question, for the figures. */
+export type QuestionVerdict = 'none' | 'allow' | 'ask' | 'block' | 'stop' | 'fail';
 
 /** What hooks said to a question. */
 export interface Decided {
@@ -28,4 +39,14 @@ export async function decide(
   }
   const fired = await fireHook(config, event, payload, options);
   return { verdict: fired ? verdictWord(fired) : 'none', fired };
+}
+
+/** One word for what hooks decided. */
+function verdictWord(fired: ProcessedHookResult): QuestionVerdict {
+  const { finalOutput } = fired.aggregated;
+  if (fired.shouldStop) return 'stop';
+  if (finalOutput?.isBlockingDecision()) return 'block';
+  if (finalOutput?.decision === 'ask') return 'ask';
+  if (!areHealthy(fired.aggregated)) return 'fail';
+  return finalOutput ? 'allow' : 'none';
 }

@@ -39,8 +39,8 @@ export interface PolicyOptions {
   readonly cwd?: string | undefined;
   /** Of events that name none. */
   readonly sessionId?: string;
-  /** Whether what its hooks ask is put to nobody. Default false. */
-  readonly asksNobody?: boolean;
+  /** Whether it does not count: what its hooks ask is put to nobody, and nobody reads what they say late. Default false. */
+  readonly isShadow?: boolean;
 }
 
 /**
@@ -63,7 +63,7 @@ export async function openPolicy(file: string, options: PolicyOptions): Promise<
  */
 export async function readPolicy(
   file: string,
-  { cwd, sessionId, asksNobody = false }: PolicyOptions,
+  { cwd, sessionId, isShadow = false }: PolicyOptions,
   read: (config: Config) => Promise<readonly HookRegistryEntry[]>,
 ): Promise<Policy> {
   const workspace = await openWorkspace(
@@ -73,7 +73,7 @@ export async function readPolicy(
         new Config({
           ...given,
           ...(sessionId !== undefined && { sessionId }),
-          ...(asksNobody && { approver: undefined }),
+          ...(isShadow && { approver: undefined, asyncHooks: 'wait' }),
         }),
     },
   );

@@ -1,53 +1,61 @@
 import { hasHooks } from '../../hooks/fireHook.js';
 import { traced, withinRemoteSpan, type SpanVerdict } from '../../trace/span.js';
+import { decide, type Decided, type QuestionVerdict, type ReadQuestion } from './decide.js';
 import type { Policy } from './policy.js';
-import type { Answered } from '../serve/answers.js';
-import type { QuestionVerdict } from '../serve/answerText.js';
-import { decide, type Decided } from './decide.js';
-import { Quota } from '../serve/quota.js';
+
+/** A question, and what was said to it. */
+export interface Counted {
+  readonly verdict: QuestionVerdict;
+  /** The version of the policy. */
+  readonly policy: string;
+  readonly read: ReadQuestion;
+  /** How it was asked. */
+  readonly question: {
+    readonly timeoutMs: number;
+    readonly span?: string;
+    readonly trace?: string;
+  };
+}
 
 /** Puts questions that were answered to a policy that does not count. What it says is recorded, and nothing else. */
 export class Shadow {
-  readonly #places: Quota;
-  readonly #ending = new AbortController();
+  readonly #working = new Set<AbortController>();
 
   /**
-   * @param maxConcurrent questions that the server works on at a time: the shadow may work on a quarter as many, and more
-   *   are left out
+   * @param places questions that it may work on at a time: more are left out
    * @param onAnswered called with what counted, and what the shadow says
    */
   constructor(
     private readonly policy: { readonly now: Policy },
-    maxConcurrent: number,
+    private places: number,
     private readonly onAnswered: (
       counted: QuestionVerdict,
       shadow: QuestionVerdict | 'left_out',
     ) => void,
-  ) {
-    this.#places = new Quota(Math.max(1, Math.floor(maxConcurrent / 4)));
-  }
+  ) {}
 
-  /** Ends what its hooks work on. */
+  /** Ends what its hooks work on, for good. */
   close(): void {
-    this.#ending.abort();
+    this.places = 0;
+    for (const controller of this.#working) controller.abort();
   }
 
-  /** Returns at once. */
-  ask(answered: Answered): void {
-    const { now } = this.policy;
-    const { verdict, read } = answered;
-    const isAsked = hasHooks(now.config, read.event, read.payload, read.session.cwd);
-    if (!isAsked && verdict === 'none') return this.onAnswered('none', 'none');
-    if (!this.#places.take(undefined)) return this.onAnswered(verdict, 'left_out');
-    now.hold();
-    // Whoever has asked gets his answer first.
-    setImmediate(() => void this.#ask(now, answered));
+  /** Returns at once, and never throws. Whoever has asked gets his answer first. */
+  ask(counted: Counted): void {
+    setImmediate(() => void this.#ask(counted));
   }
 
-  async #ask(policy: Policy, { asked, read, ...counted }: Answered): Promise<void> {
-    const { span, trace, timeoutMs } = asked.question;
-    const { event, payload } = read;
-    const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#ending.signal]);
+  async #ask({ question, read, ...counted }: Counted): Promise<void> {
+    const { now: policy } = this.policy;
+    const { event, payload, session } = read;
+    const isAsked = hasHooks(policy.config, event, payload, session.cwd);
+    if (!isAsked && counted.verdict === 'none') return this.onAnswered('none', 'none');
+    if (this.#working.size >= this.places) return this.onAnswered(counted.verdict, 'left_out');
+    const controller = new AbortController();
+    const { signal } = controller;
+    const deadline = setTimeout(() => controller.abort(), question.timeoutMs);
+    this.#working.add(controller);
+    policy.hold();
     const name = 'toolName' in payload ? payload.toolName : event;
     const outcome = ({ verdict: said, fired, reply }: Decided) => {
       const verdict = spanVerdict(said);
@@ -59,11 +67,12 @@ export class Shadow {
       const said = await decide(policy, read, signal);
       return signal.aborted ? { verdict: 'fail' } : said;
     };
-    const of = { policy: policy.version, isShadow: true, trace };
-    const { verdict } = await withinRemoteSpan(span, of, () =>
+    const of = { policy: policy.version, isShadow: true, trace: question.trace };
+    const { verdict } = await withinRemoteSpan(question.span, of, () =>
       traced('shadow', { facts: () => ({ name, event, input: payload }), outcome }, work),
     ).catch((): Decided => ({ verdict: 'fail' }));
-    this.#places.give(undefined);
+    clearTimeout(deadline);
+    this.#working.delete(controller);
     this.onAnswered(counted.verdict, verdict);
     await policy.release();
   }

@@ -12,9 +12,6 @@ import { removeControls } from '../../protocol/sanitizeText.js';
 import type { HookExecutionResult, HookOutput } from '../../protocol/types.js';
 import { errorMessage } from '../../util/errorMessage.js';
 
-/** What became of a question, for the figures. */
-export type QuestionVerdict = 'none' | 'allow' | 'ask' | 'block' | 'stop' | 'fail';
-
 /**
  * What hooks decided, as JSON that a hook would print, with a note about the hooks beside it.
  *
@@ -86,14 +83,4 @@ function noteOfHook(result: HookExecutionResult) {
     durationMs: Math.round(duration * 10) / 10,
     ...(told !== undefined && { why: removeControls(told).slice(0, MAX_WHY) }),
   };
-}
-
-/** One word for what hooks decided. */
-export function verdictWord(fired: ProcessedHookResult): QuestionVerdict {
-  const { finalOutput } = fired.aggregated;
-  if (fired.shouldStop) return 'stop';
-  if (finalOutput?.isBlockingDecision()) return 'block';
-  if (finalOutput?.decision === 'ask') return 'ask';
-  if (!areHealthy(fired.aggregated)) return 'fail';
-  return finalOutput ? 'allow' : 'none';
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { countsForLate, endIfOver, isReadBeside } from '../../core/lateVerdict.js';
 import { reply as replyTo } from '../../dialects/reverse.js';
 import { planOfGuards } from '../../hooks/envelopes.js';
@@ -8,25 +8,21 @@ import { textsOf } from '../../protocol/llmContent.js';
 import { HookEventName } from '../../protocol/types.js';
 import { withinRemoteSpan } from '../../trace/span.js';
 import { errorMessage } from '../../util/errorMessage.js';
+import { decide, type ReadQuestion } from '../policy/decide.js';
 import type { Policy } from '../policy/policy.js';
-import { answerTextOf, foreignAnswerText, type QuestionVerdict } from './answerText.js';
-import { decide } from '../policy/decide.js';
+import type { Counted } from '../policy/shadow.js';
+import { answerTextOf, foreignAnswerText } from './answerText.js';
 import { KeptAnswers, type Reply } from './keptAnswers.js';
 import { Quota } from './quota.js';
-import { readAsked, UnreadableQuestion, type Asked, type ReadQuestion } from './readAsked.js';
+import { readAsked, UnreadableQuestion, type Asked } from './readAsked.js';
 
 export type { Reply } from './keptAnswers.js';
 export type { Asked } from './readAsked.js';
 
 /** What is known of a question once it is answered. */
-export interface Answered {
+export interface Answered extends Counted {
   readonly event: HookEventName;
-  readonly verdict: QuestionVerdict;
-  /** The version of the policy. */
-  readonly policy: string;
   readonly durationMs: number;
-  readonly asked: Asked;
-  readonly read: ReadQuestion;
 }
 
 const STATUS = { full: 503, draining: 503, late: 504, fault: 500 } as const;
@@ -63,7 +59,7 @@ class Ended extends Error {
 export class PolicyAnswers {
   readonly #kept = new KeptAnswers();
   /** What hooks work on, also where nobody waits for it any more. */
-  readonly #running = new Map<Promise<unknown>, AbortController>();
+  readonly #running = new Map<Promise<unknown>, (why: Ended) => void>();
   /** One agent gets no more than half of them. */
   readonly #places: Quota;
   #isDraining = false;
@@ -92,32 +88,30 @@ export class PolicyAnswers {
     const start = performance.now();
     let read: ReadQuestion | undefined;
     const policy = this.options.policy.now;
+    const { question } = asked;
+    const { config, version } = policy;
     try {
-      if (this.#isDraining) return this.#refuse(asked, 'draining', 'The server is about to end');
+      if (this.#isDraining) {
+        return this.#refuse(asked, policy, 'draining', 'The server is about to end');
+      }
       read = readAsked(asked);
-      const { question } = asked;
-      const { config, version } = policy;
       if (!read) return { status: 200, body: foreignAnswerText(question, version, {}) };
       const { event, payload, session } = read;
       const late = config.getHookSystem()?.lookForLate(session);
       if (countsForLate(event, late) || !skipIdle(config, event, payload, session))
         return await this.#answerOnce(asked, read, policy);
-      this.#tellAnswered({ verdict: 'none', policy: version, asked, read }, start);
+      this.#tellAnswered({ verdict: 'none', policy: version, question, read }, start);
       const body = read.received
         ? foreignAnswerText(question, version, {})
         : answerTextOf(question, version, undefined);
       return { status: 200, body };
     } catch (error) {
       if (!(error instanceof UnreadableQuestion)) {
-        return this.#refuse(
-          asked,
-          'fault',
-          `The hooks could not be asked: ${errorMessage(error)}`,
-          read?.event,
-        );
+        const why = `The hooks could not be asked: ${errorMessage(error)}`;
+        return this.#refuse(asked, policy, 'fault', why, read?.event);
       }
       this.options.onRefused?.('unreadable');
-      return this.refusal(asked, error.status, error.message);
+      return this.refusal(asked, error.status, error.message, policy);
     }
   }
 
@@ -125,18 +119,20 @@ export class PolicyAnswers {
    * The answer to a question that no hook is asked. Claude Code goes on after any status but 200, so that it is told a
    * block where a guard would have been asked.
    *
+   * @param policy of the question
    * @param event where it is known
    */
   refusal(
     { format, question }: Pick<Asked, 'format' | 'question'>,
     status: number,
     why: string,
+    { config, version } = this.options.policy.now,
     event?: HookEventName,
   ): Reply {
     const retry = status === 503 && { retryAfterS: 1 };
-    if (format === 'claude' && this.#isGuarded(event)) {
+    const among = event ? [event] : Object.values(HookEventName);
+    if (format === 'claude' && among.some((each) => planOfGuards(config, each) !== undefined)) {
       const reason = `Blocked, as the policy server could not ask its hooks: ${why}`;
-      const { version } = this.options.policy.now;
       const body = foreignAnswerText(question, version, { decision: 'block', reason });
       return { status: 200, body, ...retry };
     }
@@ -152,16 +148,11 @@ export class PolicyAnswers {
     this.#isDraining = true;
     const over = new Ended('draining', 'The server has ended before its hooks had answered');
     const timer = setTimeout(() => {
-      for (const controller of this.#running.values()) controller.abort(over);
+      for (const end of this.#running.values()) end(over);
     }, withinMs);
     await Promise.allSettled(this.#running.keys());
     clearTimeout(timer);
     this.#kept.clear();
-  }
-
-  #isGuarded(event: HookEventName | undefined): boolean {
-    const among = event ? [event] : Object.values(HookEventName);
-    return among.some((each) => planOfGuards(this.options.policy.now.config, each) !== undefined);
   }
 
   #answerOnce(asked: Asked, read: ReadQuestion, policy: Policy): Promise<Reply> {
@@ -170,7 +161,8 @@ export class PolicyAnswers {
     if (known) return known;
     const { asker } = asked;
     if (!this.#places.take(asker)) {
-      return Promise.resolve(this.#refuse(asked, 'full', this.#whyFull(asker), read.event));
+      const why = this.#whyFull(asker);
+      return Promise.resolve(this.#refuse(asked, policy, 'full', why, read.event));
     }
     const timeoutMs = Math.min(asked.question.timeoutMs, this.options.longestMs);
     return this.#kept.once(key, timeoutMs, () => this.#ask(asked, read, policy, timeoutMs));
@@ -187,11 +179,17 @@ export class PolicyAnswers {
   /** Puts a question to the hooks. It ends with its deadline, and no earlier because nobody waits any more. */
   async #ask(asked: Asked, read: ReadQuestion, policy: Policy, timeoutMs: number): Promise<Reply> {
     const controller = new AbortController();
-    const late = new Ended('late', `Its hooks had not answered after ${Math.round(timeoutMs)} ms`);
-    const deadline = setTimeout(() => controller.abort(late), timeoutMs);
+    let endWaiting!: (why: Ended) => void;
+    const ended = new Promise<never>((_resolve, reject) => (endWaiting = reject));
+    const end = (why: Ended) => {
+      endWaiting(why);
+      controller.abort(why);
+    };
+    const late = `Its hooks had not answered after ${Math.round(timeoutMs)} ms`;
+    const deadline = setTimeout(() => end(new Ended('late', late)), timeoutMs);
     policy.hold();
     const deciding = this.#decide(asked, read, policy, controller.signal);
-    this.#running.set(deciding, controller);
+    this.#running.set(deciding, end);
     const over = () => {
       clearTimeout(deadline);
       this.#places.give(asked.asker);
@@ -200,10 +198,10 @@ export class PolicyAnswers {
     };
     deciding.then(over, over);
     try {
-      return { status: 200, body: await Promise.race([deciding, whenAborted(controller.signal)]) };
+      return { status: 200, body: await Promise.race([deciding, ended]) };
     } catch (error) {
       const refusal = error instanceof Ended ? error.refusal : 'fault';
-      return this.#refuse(asked, refusal, errorMessage(error), read.event);
+      return this.#refuse(asked, policy, refusal, errorMessage(error), read.event);
     }
   }
 
@@ -221,7 +219,7 @@ export class PolicyAnswers {
     const decided = await withinRemoteSpan(question.span, of, () => decide(policy, read, signal));
     signal.throwIfAborted();
     const { verdict } = decided;
-    this.#tellAnswered({ verdict, policy: version, asked, read }, start);
+    this.#tellAnswered({ verdict, policy: version, question, read }, start);
     if (received && decided.reply) {
       const { json, lost } = replyTo(received, decided.reply);
       for (const each of lost) this.options.onLost?.(each);
@@ -240,20 +238,19 @@ export class PolicyAnswers {
     this.options.onAnswered?.({ ...answered, event, durationMs: performance.now() - start });
   }
 
-  #refuse(asked: Asked, refusal: keyof typeof STATUS, why: string, event?: HookEventName): Reply {
+  #refuse(
+    asked: Asked,
+    policy: Policy,
+    refusal: keyof typeof STATUS,
+    why: string,
+    event?: HookEventName,
+  ): Reply {
     this.options.onRefused?.(refusal);
-    return this.refusal(asked, STATUS[refusal], why, event);
+    return this.refusal(asked, STATUS[refusal], why, policy, event);
   }
 }
 
 /** The same id for something else, or by somebody else, is another question. */
 function keyOf({ format, event, text, question, asker = '' }: Asked): string {
-  const about = [asker, question.id, format, event].join('\n');
-  return createHash('sha256').update(about).update('\n').update(text).digest('hex');
-}
-
-function whenAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  });
+  return hash('sha256', [asker, question.id, format, event, text].join('\n'));
 }

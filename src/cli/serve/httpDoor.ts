@@ -8,6 +8,7 @@ import {
 } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
 import { readQuestion } from '../../fleet/question.js';
 import { isHookEventName } from '../../protocol/events.js';
 import { HookEventName } from '../../protocol/types.js';
@@ -64,7 +65,7 @@ export interface HttpDoorOptions extends ServerSettings {
 export interface HttpDoor {
   /** Such as `http://127.0.0.1:8787`. */
   readonly url: string;
-  /** Has new connections see another certificate, and show one of another authority. */
+  /** Has new connections see another certificate, and show one of another authority, and ends those of before. */
   setTls(tls: ServerTls | undefined): void;
   /** Takes no more connections, and ends those that are there once what was answered has been sent. */
   close(): Promise<void>;
@@ -76,6 +77,7 @@ const BODIES_AT_A_TIME = 4;
 /** @throws Error where the address cannot be listened to */
 export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> {
   const { host, port, tls } = options;
+  let current = tls;
   const routes = new Routes(options);
   const server = await makeServer(options, routes.listener);
   server.on('secureConnection', routes.onConnection);
@@ -90,7 +92,8 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   return {
     url: `${tls ? 'https' : 'http'}://${name}:${bound}`,
     setTls: (now) => {
-      if (!now || !('setSecureContext' in server)) return;
+      if (!now || !('setSecureContext' in server) || isDeepStrictEqual(now, current)) return;
+      current = now;
       server.setSecureContext(now);
       server.closeIdleConnections();
       routes.endConnections();
@@ -98,6 +101,8 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     close: () => closeServer(server),
   };
 }
+
+type Sent = Readonly<Record<string, string>>;
 
 const EVENTS_PATH = '/v1/events';
 const EVENT_PATH = `${EVENTS_PATH}/`;
@@ -220,18 +225,18 @@ class Routes {
   }
 
   #reply(response: ServerResponse, { status, body, retryAfterS }: Reply): void {
-    const retry = retryAfterS !== undefined && { 'Retry-After': String(retryAfterS) };
-    this.#write(response, status, body, { ...retry });
+    const retry = retryAfterS === undefined ? undefined : { 'Retry-After': String(retryAfterS) };
+    this.#write(response, status, body, retry);
   }
 
   #send(response: ServerResponse, status: number, body: object, headers = {}): void {
     this.#write(response, status, JSON.stringify(body), headers);
   }
 
-  #write(response: ServerResponse, status: number, body: string, headers = {}): void {
+  #write(response: ServerResponse, status: number, body: string, headers?: Sent): void {
     const isOutdated = this.#connections?.has(response.req.socket) === false;
     const isLast = isOutdated || this.options.answers.isDraining;
-    write(response, status, body, { ...headers, ...(isLast && PARTING) });
+    write(response, status, body, isLast ? { ...headers, ...PARTING } : headers);
   }
 }
 

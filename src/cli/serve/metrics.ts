@@ -1,6 +1,7 @@
 import type { OpenMetricsContentType } from 'prom-client';
-import type { Answered, Refusal } from './answers.js';
+import { errorCode } from '../../util/errorMessage.js';
 import type { CurrentPolicy } from '../policy/currentPolicy.js';
+import type { Answered, Refusal } from './answers.js';
 
 /** Why a request was refused before it was a question. */
 export type HttpRefusal = 'unauthorised' | 'too_large' | 'wrong_request';
@@ -24,21 +25,21 @@ export interface Metrics {
  */
 export async function openMetrics(
   inFlight: () => number,
-  policy?: Pick<CurrentPolicy, 'now' | 'onFailure'>,
+  policy: Pick<CurrentPolicy, 'now' | 'onFailure'>,
 ): Promise<Metrics> {
-  const prometheus = await loadPrometheus();
+  const prometheus = await import('prom-client').catch((error: unknown) => {
+    if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
+  });
   if (!prometheus) return { answered: ignore, refused: ignore, shadowed: ignore };
   const { Counter, Gauge, Histogram, Registry } = prometheus;
   // Its types know no argument of the constructor.
   const registry = new Registry<OpenMetricsContentType>();
   registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
   const registers = [registry];
-  const questions = new Counter({
-    name: 'hookstack_questions_total',
-    help: 'Questions that were answered, by event and verdict',
-    labelNames: ['event', 'verdict'],
-    registers,
-  });
+  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Counter({ name: `hookstack_${name}`, help, labelNames, registers });
+  const answers = 'Questions that were answered, by event and verdict';
+  const questions = counter('questions_total', answers, 'event', 'verdict');
   const durations = new Histogram({
     name: 'hookstack_question_duration_seconds',
     help: 'From when a question was read to its answer',
@@ -46,13 +47,9 @@ export async function openMetrics(
     buckets: [0.0001, 0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60],
     registers,
   });
-  const refusals = new Counter({
-    name: 'hookstack_refused_total',
-    help: 'Questions that no hook has answered, by reason',
-    labelNames: ['reason'],
-    registers,
-  });
-  const gauge = new Gauge({
+  const refused = 'Questions that no hook has answered, by reason';
+  const refusals = counter('refused_total', refused, 'reason');
+  const working = new Gauge({
     name: 'hookstack_questions_in_flight',
     help: 'Questions that hooks work on',
     registers: [],
@@ -60,32 +57,24 @@ export async function openMetrics(
       this.set(inFlight());
     },
   });
-  registry.registerMetric(gauge);
-  if (policy) {
-    const info = new Gauge({
-      name: 'hookstack_policy_info',
-      help: 'The version of the policy that counts',
-      labelNames: ['version'],
-      registers: [],
-      collect() {
-        this.reset();
-        this.set({ version: policy.now.version }, 1);
-      },
-    });
-    registry.registerMetric(info);
-    const failures = new Counter({
-      name: 'hookstack_policy_reload_failures_total',
-      help: 'How often the settings file was read anew, and was no policy',
-      registers,
-    });
-    policy.onFailure = () => failures.inc();
-  }
-  const shadows = new Counter({
-    name: 'hookstack_shadow_total',
-    help: 'Questions that were put to the shadow policy, too, by the verdict that counted and its own',
-    labelNames: ['verdict', 'shadow'],
-    registers,
+  registry.registerMetric(working);
+  const info = new Gauge({
+    name: 'hookstack_policy_info',
+    help: 'The version of the policy that counts',
+    labelNames: ['version'],
+    registers: [],
+    collect() {
+      this.reset();
+      this.set({ version: policy.now.version }, 1);
+    },
   });
+  registry.registerMetric(info);
+  const broken = 'How often the settings file was read anew, and was no policy';
+  const failures = counter('policy_reload_failures_total', broken);
+  policy.onFailure = () => failures.inc();
+  const beside =
+    'Questions that were put to the shadow policy, too, by the verdict that counted and its own';
+  const shadows = counter('shadow_total', beside, 'verdict', 'shadow');
   return {
     answered: ({ event, verdict, durationMs }) => {
       questions.inc({ event, verdict });
@@ -95,15 +84,6 @@ export async function openMetrics(
     shadowed: (verdict, shadow) => shadows.inc({ verdict, shadow }),
     page: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
   };
-}
-
-async function loadPrometheus() {
-  try {
-    return await import('prom-client');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    return undefined;
-  }
 }
 
 function ignore(): void {}

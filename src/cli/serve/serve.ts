@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { errorMessage } from '../../util/errorMessage.js';
-import { watchInterruption } from '../shared/interruption.js';
+import { oneAtATime } from '../../util/oneAtATime.js';
+import { Hangups, watchInterruption } from '../shared/interruption.js';
 import { checkPolicy } from '../policy/checkPolicy.js';
 import { CurrentPolicy } from '../policy/currentPolicy.js';
+import { Shadow } from '../policy/shadow.js';
 import { logAs, plural, printNotice, report, type LogFormat } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import { withOtlp } from '../shared/withOtlp.js';
@@ -22,7 +24,6 @@ import { readListening, type Listening, type ListeningOptions } from './listenin
 import { openMetrics } from './metrics.js';
 import type { NatsDoor } from './natsDoor.js';
 import { Notices } from './notices.js';
-import { Shadow } from '../policy/shadow.js';
 import type { ReadyParts } from './readiness.js';
 
 export interface ServeOptions extends ListeningOptions, FleetOptions {
@@ -44,6 +45,12 @@ export interface ServeOptions extends ListeningOptions, FleetOptions {
 const LONGEST_MS = 600_000;
 /** For questions that hooks work on when the server is to end, in ms. */
 const DRAIN_MS = 30_000;
+/** What the log says of refusals. */
+const told = (most: number): Partial<Record<Refusal, string>> => ({
+  full: `a question was refused, as hooks work on ${most} already, or on half as many of its agent (--max-concurrent)`,
+  late: 'hooks had not answered a question by its deadline',
+  fault: 'the hooks could not be asked',
+});
 
 /** @returns the exit code: 0 once it was ended by a signal; 1 it could not listen, or a file to check is no policy */
 export async function serve(options: ServeOptions): Promise<number> {
@@ -55,17 +62,19 @@ export async function serve(options: ServeOptions): Promise<number> {
   if (settings === undefined) {
     throw new UsageError('Say whose hooks answer: hookstack serve --settings FILE');
   }
+  const hangups = new Hangups();
   const policy = await CurrentPolicy.open(settings, options);
   let beside: CurrentPolicy | undefined;
   try {
-    if (shadow) beside = await CurrentPolicy.open(shadow, { ...options, asksNobody: true });
+    if (shadow) beside = await CurrentPolicy.open(shadow, { ...options, isShadow: true });
     const { config } = policy.now;
     const recording = { trace: options.trace, fleet: recordOf(options) };
-    const work = () => listen({ policy, shadow: beside, listening, fleet }, options);
+    const work = () => listen({ policy, shadow: beside, listening, fleet, hangups }, options);
     return await withOtlp(options.otlp, config, () => withTrace(recording, config, work));
   } finally {
     await beside?.close();
     await policy.close();
+    hangups.dispose();
   }
 }
 
@@ -74,14 +83,17 @@ interface Served {
   readonly shadow: CurrentPolicy | undefined;
   readonly listening: Listening;
   readonly fleet: Fleet;
+  readonly hangups: Hangups;
 }
 
 async function listen(served: Served, options: ServeOptions): Promise<number> {
-  const { policy, listening, fleet } = served;
+  const { policy, listening, fleet, hangups } = served;
   const { maxBody, maxConcurrent } = options;
   const notices = new Notices();
   const metrics = await openMetrics(() => answers.inFlight, policy);
-  const shadow = served.shadow && new Shadow(served.shadow, maxConcurrent, metrics.shadowed);
+  // So that it cannot take what the policy needs that counts.
+  const places = Math.max(1, Math.floor(maxConcurrent / 4));
+  const shadow = served.shadow && new Shadow(served.shadow, places, metrics.shadowed);
   const answers = new PolicyAnswers({
     policy,
     maxConcurrent,
@@ -92,24 +104,21 @@ async function listen(served: Served, options: ServeOptions): Promise<number> {
     },
     onRefused: (refusal) => {
       metrics.refused(refusal);
-      tellRefusal(notices, refusal, maxConcurrent);
+      const text = told(maxConcurrent)[refusal];
+      if (text !== undefined) notices.tell('warning', refusal, text);
     },
     onLost: (what) => notices.tell('note', 'lost', what),
   });
-  let door: HttpDoor | undefined;
-  // One after the other, so that what was read last counts.
-  let reading = Promise.resolve();
-  const reload = () => void (reading = reading.then(() => readAnew(served, options, door)));
-  process.on('SIGHUP', reload);
   const interruption = watchInterruption();
   let nats: Awaited<ReturnType<typeof openFleet>> = {};
   const limits = { maxBody: maxBody * 1024 * 1024, longestMs: LONGEST_MS };
   try {
     nats = await openFleet(fleet, answers, notices);
     const approvals = routesOf(listening, fleet, nats.board, notices);
-    const ready = partsOf(policy, answers, nats.door);
+    const ready = partsOf(served, answers, nats.door);
     const given = { ...listening, ...limits, answers, ready, metrics, notices, approvals };
-    door = await openHttpDoor(given);
+    const door = await openHttpDoor(given);
+    hangups.cause(oneAtATime(() => readAnew(served, options, door)));
     report('listening', `hookstack serve: listening on ${door.url}`);
     const { signal } = interruption;
     if (!signal.aborted) await once(signal, 'abort');
@@ -125,44 +134,33 @@ async function listen(served: Served, options: ServeOptions): Promise<number> {
     await nats.door?.close();
     shadow?.close();
     interruption.dispose();
-    process.off('SIGHUP', reload);
   }
 }
 
 /** All files that the server was started with. Of one that cannot be used, what it said before goes on to count. */
-async function readAnew(
-  { policy, shadow, listening, fleet }: Served,
-  options: ServeOptions,
-  door: HttpDoor | undefined,
-): Promise<void> {
-  await Promise.all([policy.reload(), shadow?.reload()]);
+async function readAnew(served: Served, options: ServeOptions, door: HttpDoor): Promise<void> {
+  const { policy, shadow, listening, fleet } = served;
+  // None of them waits for the other.
+  const policies = Promise.all([policy.reload(), shadow?.reload()]);
   try {
     const { access, tls } = await readListening(options);
     const { approvers } = await readFleet(options, access);
     Object.assign(listening.access, access);
     if (fleet.approvers && approvers) replaceApprovers(fleet.approvers, approvers);
-    door?.setTls(tls);
+    door.setTls(tls);
   } catch (error) {
-    const what = 'approvers, roles, tokens and certificates stay as they were';
+    const what = 'approvers, tokens, roles and certificates stay as they were';
     printNotice('error', `${what}: ${errorMessage(error)}`);
   }
+  await policies;
 }
 
 /** What answers need. A policy that is replaced by none that can be used goes on to count, so that one is always there. */
-function partsOf(policy: CurrentPolicy, answers: PolicyAnswers, nats?: NatsDoor): ReadyParts {
+function partsOf({ policy, shadow }: Served, answers: PolicyAnswers, nats?: NatsDoor): ReadyParts {
   return {
     policy: () => ({ isReady: true, says: policy.state }),
+    ...(shadow && { shadow: () => ({ isReady: true, says: shadow.state }) }),
     room: () => ({ isReady: answers.room > 0, says: answers.room }),
     ...(nats && { nats: () => ({ isReady: nats.isConnected(), says: nats.isConnected() }) }),
   };
-}
-
-function tellRefusal(notices: Notices, refusal: Refusal, maxConcurrent: number): void {
-  const told: Partial<Record<Refusal, string>> = {
-    full: `a question was refused, as hooks work on ${maxConcurrent} already, or on half as many of its agent (--max-concurrent)`,
-    late: 'hooks had not answered a question by its deadline',
-    fault: 'the hooks could not be asked',
-  };
-  const text = told[refusal];
-  if (text !== undefined) notices.tell('warning', refusal, text);
 }

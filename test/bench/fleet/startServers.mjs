@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { GUARDED } from './question.mjs';
+import { GUARDED, RULED } from './question.mjs';
 import { GROUPS, passwordOf } from './startBroker.mjs';
 
 const CLI = fileURLToPath(new URL('../../../dist/cli.cjs', import.meta.url));
@@ -29,7 +29,7 @@ class Program {
 }
 
 /**
- * Starts the policy servers of an account, all with the same hooks: ten that match nothing here, and one that does.
+ * Starts the policy servers of an account, all with the same hooks: ten that match nothing here, a guard and a rule.
  *
  * @param {keyof typeof GROUPS} group
  * @param {string} directory an empty one
@@ -78,5 +78,7 @@ function policy() {
   }));
   const hook = { type: 'command', command, persistent: true, timeout: 10_000, onFailure: 'deny' };
   const guard = { matcher: `^${GUARDED}$`, hooks: [hook] };
-  return { enableHooks: true, hooks: { BeforeTool: [...others, guard] } };
+  const rule = { type: 'rule', name: 'no-tests', decision: 'deny', reason: 'Tests run elsewhere.' };
+  const rules = { matcher: `^${RULED}$`, when: 'Bash(npm test *)', hooks: [rule] };
+  return { enableHooks: true, hooks: { BeforeTool: [...others, guard, rules] } };
 }

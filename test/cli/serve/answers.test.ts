@@ -75,6 +75,22 @@ function onCalls(...hooks: ReturnType<typeof hook>[]): HookDefinitions {
   return { BeforeTool: [{ matcher: 'write_file', hooks }] };
 }
 
+it('is a block for Claude Code where a guard of the policy that was asked is late, also once another counts', async () => {
+  const slow = hook('sleep 20', { onFailure: 'deny' });
+  const { config: guarded } = await open(onCalls(slow));
+  const { config: open_ } = await open(onCalls(hook('true')));
+  const current = { now: new Policy(guarded, 'guarded') };
+  const { answers } = await open({}, { policy: current });
+  const claude = { hook_event_name: 'PreToolUse', tool_name: 'Write', tool_input: {} };
+  const question = { id: 'late', timeoutMs: 500, readsMarks: true };
+  const answering = answers.answer(about(claude, { format: 'claude', question }));
+  current.now = new Policy(open_, 'open');
+  expect(told(await answering)).toMatchObject({
+    decision: 'block',
+    hookstack: { policy: 'guarded' },
+  });
+});
+
 describe('what is answered', () => {
   it('is what hooks decided, with a note about them', async () => {
     const output = { decision: 'block', reason: 'no', systemMessage: 'hint' };

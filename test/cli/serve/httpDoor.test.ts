@@ -30,9 +30,10 @@ async function open(options: Partial<HttpDoorOptions> = {}) {
     hooksRunner: { warmShells: 0, spawner: false },
   });
   await config.getHookSystem()?.initialize();
-  const metrics = await openMetrics(() => answers.inFlight);
+  const policy = { now: new Policy(config, 'version-1'), onFailure: undefined };
+  const metrics = await openMetrics(() => answers.inFlight, policy);
   const answers = new PolicyAnswers({
-    policy: { now: new Policy(config, 'version-1') },
+    policy,
     maxConcurrent: 64,
     longestMs: 60_000,
     onAnswered: metrics.answered,

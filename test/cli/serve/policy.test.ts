@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { chmod, readFile, rename } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import path from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Config } from '../../../src/config/config.js';
 import { executeToolWithHooks } from '../../../src/core/coreToolHookTriggers.js';
 import type { ApprovalRequest } from '../../../src/protocol/approval.js';
@@ -213,6 +214,15 @@ describe('a change of the settings', () => {
     await expect.poll(() => ask(url)).toMatchObject({ reason: 'second' });
   });
 
+  it('says when the file is a policy again, also where it is the one before', async () => {
+    const before = await cli.read('policy.json');
+    const { told } = await start();
+    await replace('{');
+    await expect.poll(told).toContain('goes on to count');
+    await replace(before);
+    await expect.poll(told).toMatch(/policy \w+ of \S+ counts, anew/u);
+  });
+
   it('does not reach a question that is asked, which ends under the policy of its beginning', async () => {
     const slow = saying(
       { decision: 'block', reason: 'slow' },
@@ -258,13 +268,47 @@ describe('SIGHUP', () => {
   const FIRST = 'token-of-the-agent-0123456789';
   const NEXT = 'another-token-of-it-0123456789';
 
+  it('ends no server that begins, and what it was sent for counts', async () => {
+    const starting = start('--no-watch');
+    const { server } = await vi.waitFor(() => {
+      const [each] = running;
+      const status = readFileSync(`/proc/${each?.pid}/status`, 'utf8');
+      const [, caught = '0'] = /^SigCgt:\s*(\w+)$/mu.exec(status) ?? [];
+      // SIGHUP is signal 1.
+      expect(BigInt(`0x${caught}`) & 1n).toBe(1n);
+      return { server: each };
+    });
+    await replaceHooks(blocking('second'));
+    server?.kill('SIGHUP');
+    const { url } = await starting;
+    await expect.poll(() => ask(url)).toMatchObject({ reason: 'second' });
+  });
+
+  it('may come as a storm: what is there in the end counts, and each question is answered', async () => {
+    await writeTokens(`acme/one ${FIRST}\n`);
+    const { server, url, told } = await start('--no-watch', '--tokens', 'tokens');
+    const asked: Promise<Told>[] = [];
+    for (let count = 0; count < 300; count += 1) {
+      server.kill('SIGHUP');
+      if (count % 10 === 0) asked.push(ask(url, CALL, FIRST));
+      await new Promise(setImmediate);
+    }
+    for (const each of await Promise.all(asked)) expect(each).toMatchObject({ reason: 'first' });
+    await writeTokens(`acme/one ${NEXT}\n`);
+    await replaceHooks(blocking('second'));
+    server.kill('SIGHUP');
+    await expect.poll(() => ask(url, CALL, NEXT)).toMatchObject({ reason: 'second' });
+    expect((await ask(url, CALL, FIRST)).error).toContain('not known');
+    expect(told()).not.toContain('goes on');
+  });
+
   it('has tokens count that were changed, and keeps those before where they cannot be used', async () => {
     await writeTokens(`acme/one ${FIRST}\n`);
     const { server, url, told } = await start('--tokens', 'tokens');
     expect(await ask(url, CALL, FIRST)).toMatchObject({ reason: 'first' });
     await writeTokens('acme/one short\n');
     server.kill('SIGHUP');
-    await expect.poll(told).toContain('tokens and certificates stay as they were');
+    await expect.poll(told).toContain('tokens, roles and certificates stay as they were');
     expect(await ask(url, CALL, FIRST)).toMatchObject({ reason: 'first' });
     await writeTokens(`acme/one ${NEXT}\n`);
     server.kill('SIGHUP');
@@ -307,7 +351,7 @@ describe('SIGHUP', () => {
     expect(await askTls(url)).toMatchObject({ headers: { connection: 'keep-alive' } });
     await cli.write('server.pem', 'no certificate');
     server.kill('SIGHUP');
-    await expect.poll(told).toContain('tokens and certificates stay as they were');
+    await expect.poll(told).toContain('tokens, roles and certificates stay as they were');
     expect(await shown()).toBe('after');
   });
 });
@@ -377,6 +421,46 @@ describe('a shadow policy', () => {
     // Nobody waits for it in the end, either.
     server.kill('SIGTERM');
     expect(await server).toMatchObject({ exitCode: 0 });
+  });
+
+  it.each([
+    ['hang', hook('sleep 600')],
+    ['crash', hook('kill -9 $$', { persistent: true })],
+    ['flood', hook('head -c 50000000 /dev/zero | tr "\\0" x')],
+    ['speak late', hook('echo \'{"systemMessage":"late"}\'', { async: true })],
+    ['are not there', hook('./nowhere', { onFailure: 'deny' })],
+  ])('whose hooks %s changes no answer, and delays none', async (_what, bad) => {
+    const events = { BeforeTool: [{ hooks: [bad] }], AfterTool: [{ hooks: [bad] }] };
+    await replaceHooks(blocking('first'));
+    const { BeforeTool, AfterTool } = events;
+    const isAsync = bad.async === true;
+    const shadow = await write('shadow.json', {
+      AfterTool,
+      BeforeTool: isAsync ? [{ hooks: [hook('true')] }] : BeforeTool,
+    });
+    const { url } = await start('--shadow', shadow, '--max-concurrent', '8');
+    const done = { ...CALL, tool_name: 'read_file', tool_response: {}, session_id: 'one' };
+    for (let count = 0; count < 20; count += 1) {
+      expect(await ask(url)).toMatchObject({ reason: 'first', hookstack: { success: true } });
+      const after = await ask(url, done, undefined, 'AfterTool');
+      expect(Object.keys(after)).toEqual(['hookstack']);
+    }
+    expect(await figures(url)).toContain('hookstack_questions_in_flight 0');
+  });
+
+  it('that is none any more is told, and the one before goes on to be asked', async () => {
+    const shadow = await write('shadow.json', blocking('stricter'));
+    const { url, told } = await start('--shadow', shadow);
+    await cli.write('shadow.json', '{ "enableHooks": true,');
+    await expect
+      .poll(told)
+      .toMatch(/shadow policy [\da-f]{12} goes on to be asked: .*shadow\.json:1/u);
+    const ready = (await (await fetch(`${url}/readyz`)).json()) as object;
+    expect(ready).toMatchObject({
+      ready: true,
+      policy: { version: await versionOf(policy) },
+      shadow: { note: expect.stringContaining('log') as string },
+    });
   });
 
   it('that is none keeps the server from starting', async () => {

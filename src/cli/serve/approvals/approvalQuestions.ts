@@ -1,4 +1,5 @@
-import type { AskingHook } from '../../../protocol/approval.js';
+import { descriptionOf } from '../../../approvals/approvals.js';
+import type { Answer, Approval, AskingHook } from '../../../protocol/approval.js';
 import { events } from '../../../protocol/events.js';
 import { HookEventName } from '../../../protocol/types.js';
 import {
@@ -22,6 +23,7 @@ import {
 } from '../../../fleet/approvalEnvelope.js';
 import { markAnswer } from '../../../fleet/answerMark.js';
 import { readQuestion } from '../../../fleet/question.js';
+import { traced } from '../../../trace/span.js';
 import { errorMessage } from '../../../util/errorMessage.js';
 import { LONGEST_QUESTION_MS, type KvBoard } from './kvBoard.js';
 import type { KeptRequest } from './storedQuestion.js';
@@ -70,15 +72,25 @@ export async function answerQuestion(board: KvBoard, put: PutQuestion): Promise<
       ...(asksAgain && { asksAgain }),
     });
     if ('error' in outcome) return fault(outcome.status, outcome.error);
-    return outcome.kind === 'approval'
-      ? { status: 200, body: markAnswer(outcome.approval, request) }
-      : { status: STILL_OPEN, body: markAnswer({ state: 'open' }, request) };
+    if (outcome.kind === 'open') {
+      return { status: STILL_OPEN, body: markAnswer({ state: 'open' }, request) };
+    }
+    await record(put.from, asked, outcome.approval);
+    return { status: 200, body: markAnswer(outcome.approval, request) };
   } catch (error) {
     return fault(
       503,
       `the board of questions cannot be reached (${errorMessage(error)}): ask again`,
     );
   }
+}
+
+/** The record has it from the server, too: an agent could say anything. */
+function record(from: string, asked: KeptRequest, approval: Approval): Promise<Answer> {
+  const agent = [from, asked.agent].filter(Boolean).join('/');
+  const source = approval.by === undefined ? 'nobody' : 'person';
+  const work = async (): Promise<Answer> => ({ ...approval, source });
+  return traced('question', descriptionOf({ ...asked, agent }), work);
 }
 
 function fault(status: number, error: string): PutReply {

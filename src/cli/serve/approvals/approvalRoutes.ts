@@ -17,7 +17,6 @@ import type { ApproverSession } from './kvSessions.js';
 import { OidcPeople } from '../../shared/people/oidc.js';
 import {
   PAGE,
-  pageSession,
   SignIn,
   OTHER_QUESTION,
   whyNotShown,
@@ -150,7 +149,7 @@ class PageRoutes {
     if (path === '/session' || path === '/events') {
       if (method !== 'GET') return wrongMethod(response, 'GET');
       if (path === '/events') return this.#events.open(request, response, session);
-      return send(response, 200, pageSession(session, people.kind));
+      return send(response, 200, this.#signIn.pageOf(session));
     }
     const refusal = this.#signIn.whyForged(request, session);
     if (refusal) return send(response, 403, { error: refusal });

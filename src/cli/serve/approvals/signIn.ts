@@ -47,12 +47,6 @@ export function replaceApprovers(approvers: Approvers, now: Omit<Approvers, 'ses
   sessions.endWhere(isOver).catch(() => undefined);
 }
 
-/** What a page has to know of its session. */
-export function pageSession(session: ApproverSession, signIn: People['kind']) {
-  const csrf = sealOf(session, 'csrf');
-  return { name: show(session.name), csrf, readMs: MIN_READ_MS, signIn };
-}
-
 /** Lets people in, and knows which requests are theirs. */
 export class SignIn {
   readonly #failed = new LastMinute();
@@ -64,6 +58,14 @@ export class SignIn {
     private readonly approvers: Approvers,
   ) {}
 
+  /** What a page has to know of its session. */
+  pageOf(session: ApproverSession) {
+    const csrf = sealOf(session, 'csrf');
+    const { people, roles } = this.approvers;
+    const hasRole = roles?.knows(session) ?? true;
+    return { name: show(session.name), csrf, readMs: MIN_READ_MS, signIn: people.kind, hasRole };
+  }
+
   async begin(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refusal = this.#whyForeign(request);
     if (refusal) return send(response, 403, { error: refusal });
@@ -73,13 +75,12 @@ export class SignIn {
     const body = await readSaid(request, response, this.#bodies, from);
     // Others of the same address may have tried meanwhile.
     if (!body || this.#hasToWait(response, from)) return;
-    const { people } = this.approvers;
-    const person = people.identify(request, body);
+    const person = this.approvers.people.identify(request, body);
     if (!person) return this.#refuse(response, from);
     const session = await this.#start(response, person, from);
     if (!session) return;
     const own = { 'Set-Cookie': this.#sessionCookie(session.secret) };
-    return send(response, 200, pageSession(session, people.kind), own);
+    return send(response, 200, this.pageOf(session), own);
   }
 
   /** Sends a browser to the provider, or takes it back from there. */
@@ -118,23 +119,17 @@ export class SignIn {
     from: string,
   ): Promise<ApproverSession | undefined> {
     const { sessions, roles } = this.approvers;
-    const name = toOneLine(person.name);
-    // Whoever and whatever counts for nothing takes no room in what holds the sessions of all.
-    const groups = roles ? roles.groupsOf(person) : person.groups;
-    if (!groups) {
-      this.options.log(
-        `${name} has no role, and was not let in to ${PAGE} from ${toOneLine(from)}`,
-      );
-      send(response, 403, { error: 'You have no role here: see --roles' });
-      return undefined;
-    }
     if (this.#begun.count(person.id).times >= MAX_BEGUN_OF_ONE) {
       send(response, 429, { error: 'You have signed in too often: try again in a minute' });
       return undefined;
     }
     this.#begun.add(person.id);
-    this.options.log(`${name} has signed in to ${PAGE} from ${toOneLine(from)}`);
-    return sessions.start({ ...person, groups });
+    const { name, groups } = person;
+    const of = groups.length > 0 ? `the groups ${groups.join(', ')}` : 'no group';
+    const role = roles?.knows(person) === false ? `, and has no role (--roles), in ${of}` : '';
+    this.options.log(toOneLine(`${name} has signed in to ${PAGE} from ${from}${role}`));
+    // The other groups would take room in what holds the sessions of all.
+    return sessions.start({ ...person, groups: roles?.groupsOf(person) ?? groups });
   }
 
   #refuse(response: ServerResponse, from: string): void {

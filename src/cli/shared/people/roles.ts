@@ -47,6 +47,11 @@ export class Roles {
     this.#runBy = new Map(runBy as [string, string[]][]);
   }
 
+  /** Whether somebody has any role. */
+  knows(person: Person): boolean {
+    return this.#people.has(person.name) || this.groupsOf(person).length > 0;
+  }
+
   /**
    * What somebody may do with a question; `undefined`: not even see it.
    *
@@ -59,10 +64,9 @@ export class Roles {
     return fitting.length > 0 ? 'view' : undefined;
   }
 
-  /** Those groups of somebody that have a role; `undefined` for who has none at all. */
-  groupsOf({ name, groups }: Person): readonly string[] | undefined {
-    const own = groups.filter((group) => this.#groups.has(group));
-    return own.length > 0 || this.#people.has(name) ? own : undefined;
+  /** Those groups of somebody that have a role. */
+  groupsOf({ groups }: Person): readonly string[] {
+    return groups.filter((group) => this.#groups.has(group));
   }
 
   /** Whether somebody runs the agent that asks. How a name is written may be for that person to choose. */
