@@ -451,14 +451,8 @@ describe('a shadow policy', () => {
   });
 
   it('masks what it names in what is recorded, as a policy does that counts later', async () => {
-    const settings = (name: string, redact?: string) =>
-      JSON.stringify({
-        enableHooks: true,
-        hooks: { BeforeTool: [{ hooks: [hook(`echo "$${name}" >&2; exit 2`)] }] },
-        ...(redact && { hookEnvironment: { redact: [redact], allow: [redact] } }),
-      });
-    await replace(settings('HOME'));
-    const shadow = await cli.write('shadow.json', settings('SHADOWED', 'SHADOWED'));
+    await replace(telling('HOME'));
+    const shadow = await cli.write('shadow.json', telling('SHADOWED', 'SHADOWED'));
     const env = { SHADOWED: 'value-of-the-shadow', LATER: 'value-of-what-counts-later' };
     const { server, url, told } = await startWith(
       env,
@@ -467,7 +461,7 @@ describe('a shadow policy', () => {
       '--trace',
       'trace.jsonl',
     );
-    await replace(settings('LATER', 'LATER'));
+    await replace(telling('LATER', 'LATER'));
     server.kill('SIGHUP');
     await expect.poll(told).toContain('counts');
     await ask(url);
@@ -502,3 +496,12 @@ describe('a shadow policy', () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('shadow.json is no policy')]);
   });
 });
+
+/** Settings whose hook says what a variable holds. */
+function telling(name: string, redact?: string): string {
+  return JSON.stringify({
+    enableHooks: true,
+    hooks: { BeforeTool: [{ hooks: [hook(`echo "$${name}" >&2; exit 2`)] }] },
+    ...(redact && { hookEnvironment: { redact: [redact], allow: [redact] } }),
+  });
+}
