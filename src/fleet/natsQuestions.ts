@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { errorMessage } from '../util/errorMessage.js';
 import type { FleetAddress } from './address.js';
 import { connectNats, loadPackage, whyNotConnected } from './natsConnection.js';
@@ -119,7 +119,7 @@ function linkTo(address: NatsAddress, options: AskOptions): Promise<QuestionLink
 
 function keyOf({ server, tls, team, agent }: NatsAddress, options: AskOptions): string {
   const { secret = '', caFile, certFile, keyFile } = options;
-  const digest = createHash('sha256').update(secret).digest('hex');
+  const digest = hash('sha256', secret);
   return JSON.stringify([server, tls, team, agent, caFile, certFile, keyFile, digest]);
 }
 

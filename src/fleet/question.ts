@@ -1,5 +1,6 @@
 import type { DialectName } from '../protocol/types.js';
 import { randomUUID } from 'node:crypto';
+import { orUndefined } from '../util/paths.js';
 
 /**
  * What stands around the JSON of an event on its way to a policy server, as headers of HTTP and of NATS. Times are
@@ -133,7 +134,9 @@ export function readQuestion(
   const timeout = Number(header(HEADERS.timeout) ?? '');
   const span = header(HEADERS.span);
   const trace = TRACE.exec(header(HEADERS.trace) ?? '')?.[1];
-  const call = decoded(header(HEADERS.call));
+  // Headers carry ASCII.
+  const written = header(HEADERS.call);
+  const call = written && orUndefined(() => decodeURIComponent(written));
   return {
     id: id !== undefined && ID.test(id) ? id : newQuestionId(),
     timeoutMs: timeout > 0 ? Math.min(timeout, longestMs) : longestMs,
@@ -142,15 +145,6 @@ export function readQuestion(
     ...(call !== undefined && call.length <= 256 && { call }),
     ...(header(HEADERS.version) !== undefined && { readsMarks: true }),
   };
-}
-
-/** Headers carry ASCII. */
-function decoded(text: string | undefined): string | undefined {
-  try {
-    return text && decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/u;

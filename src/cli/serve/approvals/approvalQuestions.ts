@@ -14,6 +14,7 @@ import {
   type Check,
   type FieldTable,
 } from '../../../util/checks.js';
+import { orUndefined } from '../../../util/paths.js';
 import { copyData, isRecord } from '../../../util/records.js';
 import {
   MAX_QUESTION_BYTES,
@@ -151,12 +152,7 @@ const FIELDS: FieldTable<ReadRequest> = {
  * @returns or else what is wrong with it
  */
 function readApprovalRequest(body: string): ReadRequest | TakeBack | string {
-  let said: unknown;
-  try {
-    said = JSON.parse(body);
-  } catch {
-    said = undefined;
-  }
+  const said = orUndefined<unknown>(() => JSON.parse(body));
   if (!isRecord(said)) return 'the question is no JSON object: send an ApprovalRequest';
   if (said['takeBack'] !== undefined) {
     return id.is(said['takeBack'])
@@ -167,9 +163,6 @@ function readApprovalRequest(body: string): ReadRequest | TakeBack | string {
   const read = readFields(said, FIELDS, 'question', ([key], message) => {
     problem = `"${key}" of the question: ${textOf(message)}`;
   });
-  try {
-    return read ? copyData(read) : problem;
-  } catch {
-    return 'the question is nested too deep to be read';
-  }
+  if (!read) return problem;
+  return orUndefined(() => copyData(read)) ?? 'the question is nested too deep to be read';
 }

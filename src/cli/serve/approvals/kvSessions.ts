@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHmac, hash, randomBytes } from 'node:crypto';
 import type { KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { parseAnswer } from '../../../protocol/readHookOutput.js';
@@ -92,7 +92,7 @@ function readPerson(stored: string | undefined): Person | undefined {
 }
 
 function digestOf(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
+  return hash('sha256', secret);
 }
 
 /** What only who has this session, or a server that he asks, can know of a text. */

@@ -1,6 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { NOBODY_ANSWERED } from '../../../fleet/approvalEnvelope.js';
 import { readApproval, type Approval, type ApprovalRequest } from '../../../protocol/approval.js';
+import { orUndefined } from '../../../util/paths.js';
 import { isRecord } from '../../../util/records.js';
 import { toOneLine } from '../../shared/terminal.js';
 
@@ -51,9 +52,7 @@ export type Stored = StoredOpen | StoredOver;
 
 /** What an agent says is no key: it could be that of another question. */
 export function keyOf(from: string, id: string): string {
-  return createHash('sha256')
-    .update(JSON.stringify([from, id]))
-    .digest('hex');
+  return hash('sha256', JSON.stringify([from, id]));
 }
 
 export function isKey(text: string): boolean {
@@ -61,7 +60,7 @@ export function isKey(text: string): boolean {
 }
 
 export function digestOf(request: KeptRequest): string {
-  return createHash('sha256').update(JSON.stringify(request)).digest('hex');
+  return hash('sha256', JSON.stringify(request));
 }
 
 /** What a question was about, for a log. */
@@ -74,22 +73,18 @@ function aboutOf(stored: Stored): string {
 
 /** Reads an entry; `undefined` for what another program has put there. */
 export function readStored(text: string): Stored | undefined {
-  try {
-    const said: unknown = JSON.parse(text);
-    if (!isRecord(said) || typeof said['from'] !== 'string') return undefined;
-    if (typeof said['digest'] !== 'string') return undefined;
-    const { state } = said;
-    if (state === 'open') {
-      const isWhole = typeof said['expiresInMs'] === 'number' && isRecord(said['request']);
-      return isWhole ? (said as unknown as StoredOpen) : undefined;
-    }
-    const isAnswer = state === 'answered' || state === 'taken';
-    if (isAnswer && typeof readApproval(said['approval']) === 'string') return undefined;
-    const isOver = isAnswer || state === 'expired' || state === 'withdrawn';
-    return isOver ? (said as unknown as StoredOver) : undefined;
-  } catch {
-    return undefined;
+  const said = orUndefined<unknown>(() => JSON.parse(text));
+  if (!isRecord(said) || typeof said['from'] !== 'string') return undefined;
+  if (typeof said['digest'] !== 'string') return undefined;
+  const { state } = said;
+  if (state === 'open') {
+    const isWhole = typeof said['expiresInMs'] === 'number' && isRecord(said['request']);
+    return isWhole ? (said as unknown as StoredOpen) : undefined;
   }
+  const isAnswer = state === 'answered' || state === 'taken';
+  if (isAnswer && typeof readApproval(said['approval']) === 'string') return undefined;
+  const isOver = isAnswer || state === 'expired' || state === 'withdrawn';
+  return isOver ? (said as unknown as StoredOver) : undefined;
 }
 
 /** Whether nothing can become of it any more. */
