@@ -9,7 +9,7 @@ import type { HookRun } from '../run/hookRun.js';
 import { currentSpanId, currentTrace } from '../trace/span.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { parseFleetAddress } from './address.js';
-import { denies, refusalIn, stops, type ReadAnswer } from './answerMark.js';
+import { prevents, refusalIn, type ReadAnswer } from './answerMark.js';
 import { ask } from './ask.js';
 import { withFiles } from './files.js';
 import { newQuestionId, QuestionFailed, QuestionLate, type Asking } from './question.js';
@@ -45,13 +45,8 @@ export async function askServer(
   try {
     const { hook, address, ...prepared } = await prepare(run.hook, environment);
     secret = prepared.secret;
-    const asking = askingOf(
-      { ...run, hook },
-      input,
-      secret,
-      signal ? AbortSignal.any([signal, deadline]) : deadline,
-    );
-    const answer = await ask(address, asking);
+    const over = signal ? AbortSignal.any([signal, deadline]) : deadline;
+    const answer = await ask(address, askingOf({ ...run, hook }, input, secret, over));
     return toAnswered(answer, run, since(startedAt));
   } catch (error) {
     const durationMs = since(startedAt);
@@ -136,8 +131,7 @@ function toAnswered(
 
 /** Whether an answer prevents all that a failure would. */
 function stands(said: string, event: HookEventName): boolean {
-  const answer = parseAnswer(said) ?? {};
-  return events[event].canBlock && (stops(answer) || denies(answer));
+  return events[event].canBlock && prevents(parseAnswer(said) ?? {});
 }
 
 function since(startedAt: number): number {

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionOptions as TlsConnectionOptions } from 'node:tls';
 import type * as JetStream from '@nats-io/jetstream';
 import type * as Kv from '@nats-io/kv';
@@ -7,11 +8,9 @@ import type { Authenticator, ConnectionOptions, NatsConnection } from '@nats-io/
 import { removeControls } from '../protocol/sanitizeText.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { loadOptional } from '../util/optionalPackage.js';
-import { endpointOf, type FleetAddress } from './address.js';
+import { endpointOf, UNREACHABLE, type FleetAddress } from './address.js';
 import { certificateAdvice, certificatesOf } from './certificates.js';
 import type { TlsFiles } from './question.js';
-
-export type { TlsFiles } from './question.js';
 
 export interface NatsOptions extends TlsFiles {
   readonly address: Pick<FleetAddress & { kind: 'nats' }, 'server' | 'tls'>;
@@ -83,20 +82,14 @@ export async function watchConnection(
   }
 }
 
-/** What a server that is gone, or hangs, gets before its connection is closed, in ms. */
-export const LAST_WORDS_MS = 2000;
+const LAST_WORDS_MS = 2000;
 
-/** @throws Error where NATS has not answered in time; it may say so much later that it is gone */
-export async function withinMs<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('NATS did not answer in time')), Math.max(0, ms));
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** Waits for what is said before a connection is closed, though not for long: the server may be gone, or hang. */
+export async function lastWords(work: Promise<unknown>): Promise<void> {
+  const timer = new AbortController();
+  const late = sleep(LAST_WORDS_MS, undefined, { signal: timer.signal });
+  await Promise.race([work, late]).catch(() => undefined);
+  timer.abort();
 }
 
 /** Why there is no connection, or it is of no use, in words that end a sentence. */
@@ -144,16 +137,7 @@ export function isAbsence(error: unknown): boolean {
   return error.name === 'TimeoutError' || (typeof code === 'string' && ABSENCES.has(code));
 }
 
-const ABSENCES = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ETIMEDOUT',
-  'EPIPE',
-]);
+const ABSENCES = new Set([...UNREACHABLE, 'ECONNRESET', 'ETIMEDOUT', 'EPIPE']);
 
 interface Packages {
   '@nats-io/transport-node': typeof Nats;

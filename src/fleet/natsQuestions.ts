@@ -85,7 +85,7 @@ async function ask(
   const link = await linkTo(address, options);
   const release = link.hold();
   try {
-    const { headers: newHeaders } = await loadNats();
+    const { headers: newHeaders } = await loadPackage('@nats-io/transport-node');
     over.throwIfAborted();
     const headers = newHeaders();
     const timeoutMs = question.timeoutMs - (performance.now() - startedAt);
@@ -98,10 +98,6 @@ async function ask(
   } finally {
     release();
   }
-}
-
-function loadNats() {
-  return loadPackage('@nats-io/transport-node');
 }
 
 function linkTo(address: NatsAddress, options: AskOptions): Promise<QuestionLink> {
@@ -134,7 +130,7 @@ async function openLink(
   const tls = { caFile, certFile, keyFile };
   try {
     const connection = await connectNats({ address, secret, name, inboxPrefix, ...tls });
-    const { createInbox } = await loadNats();
+    const { createInbox } = await loadPackage('@nats-io/transport-node');
     const link = new QuestionLink(connection, who, createInbox(inboxPrefix), idleMs, () => {
       open.delete(link);
       onEnd();

@@ -2,6 +2,7 @@ import type { Agent, IncomingMessage } from 'node:http';
 import type { Agent as SecureAgent } from 'node:https';
 import { StringDecoder } from 'node:string_decoder';
 import { errorCode, errorMessage } from '../util/errorMessage.js';
+import { UNREACHABLE } from './address.js';
 import { certificateAdvice, certificatesOf } from './certificates.js';
 import { ended, headersOf, type Asking, type ServerAnswer, type TlsFiles } from './question.js';
 
@@ -88,14 +89,7 @@ async function staysSilent(url: URL, agent: Agent): Promise<boolean> {
 const STALE = 'STALE';
 
 /** Nobody works on what was sent, or answers the same when it comes again. */
-const NEVER_REACHED: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  STALE,
-]);
+const NEVER_REACHED: ReadonlySet<string> = new Set([...UNREACHABLE, STALE]);
 
 function send(
   url: URL,

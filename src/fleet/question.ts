@@ -125,10 +125,13 @@ export function newQuestionId(): string {
   return randomUUID();
 }
 
+/** No question to hooks takes longer, in ms, whatever it says: as long as agents wait for a hook. */
+const LONGEST_MS = 600_000;
+
 /** Reads what stands around a question. What is missing or malformed is made up, as any program may ask. */
 export function readQuestion(
   header: (name: string) => string | undefined,
-  longestMs: number,
+  longestMs = LONGEST_MS,
 ): Question {
   const id = header(HEADERS.question);
   const timeout = Number(header(HEADERS.timeout) ?? '');

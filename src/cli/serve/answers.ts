@@ -35,8 +35,6 @@ export interface PolicyOptions {
   readonly policy: { readonly now: Policy };
   /** How many questions hooks work on at a time. More are refused, none waits. */
   readonly maxConcurrent: number;
-  /** No question may take longer, in ms, whatever it says. */
-  readonly longestMs: number;
   readonly onAnswered?: (answered: Answered) => void;
   readonly onRefused?: (refusal: Refusal) => void;
   /** Called with what an agent's format could not say. */
@@ -164,8 +162,7 @@ export class PolicyAnswers {
       const why = this.#whyFull(asker);
       return Promise.resolve(this.#refuse(asked, policy, 'full', why, read.event));
     }
-    const timeoutMs = Math.min(asked.question.timeoutMs, this.options.longestMs);
-    return this.#kept.once(key, timeoutMs, () => this.#ask(asked, read, policy, timeoutMs));
+    return this.#kept.once(key, asked.question.timeoutMs, () => this.#ask(asked, read, policy));
   }
 
   #whyFull(asker: string | undefined): string {
@@ -177,7 +174,8 @@ export class PolicyAnswers {
   }
 
   /** Puts a question to the hooks. It ends with its deadline, and no earlier because nobody waits any more. */
-  async #ask(asked: Asked, read: ReadQuestion, policy: Policy, timeoutMs: number): Promise<Reply> {
+  async #ask(asked: Asked, read: ReadQuestion, policy: Policy): Promise<Reply> {
+    const { timeoutMs } = asked.question;
     const controller = new AbortController();
     let endWaiting!: (why: Ended) => void;
     const ended = new Promise<never>((_resolve, reject) => (endWaiting = reject));

@@ -58,8 +58,6 @@ export interface HttpDoorOptions extends ServerSettings {
   readonly approvals?: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
   /** Bytes of a body. */
   readonly maxBody: number;
-  /** Ms that a question may take at most. */
-  readonly longestMs: number;
 }
 
 export interface HttpDoor {
@@ -180,7 +178,7 @@ class Routes {
     path: string,
     asker: string | undefined,
   ): Promise<void> {
-    const { answers, metrics, longestMs } = this.options;
+    const { answers, metrics } = this.options;
     const named = path.startsWith(EVENT_PATH) ? path.slice(EVENT_PATH.length) : undefined;
     const event = isHookEventName(named) ? named : undefined;
     if (named !== undefined && event === undefined) {
@@ -192,7 +190,7 @@ class Routes {
     }
     if (!isJson(request)) return this.#wrong(response, 415, JSON_ONLY);
     const format = path === CLAUDE_PATH ? 'claude' : 'own';
-    const question = readQuestion((name) => headerOf(request, name), longestMs);
+    const question = readQuestion((name) => headerOf(request, name));
     const body = await this.#bodies.read(request, asker);
     if (body === 'broken') return;
     if ('error' in body) {

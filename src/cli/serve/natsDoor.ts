@@ -1,7 +1,7 @@
 import type { Msg, MsgHdrs, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { isFleetName } from '../../fleet/address.js';
-import { denies, stops, withMarkOf } from '../../fleet/answerMark.js';
-import { LAST_WORDS_MS, loadPackage, withAdvice, withinMs } from '../../fleet/natsConnection.js';
+import { prevents, withMarkOf } from '../../fleet/answerMark.js';
+import { lastWords, loadPackage, withAdvice } from '../../fleet/natsConnection.js';
 import { directSubject, HEADERS, newQuestionId, readQuestion } from '../../fleet/question.js';
 import { every, retry } from '../../fleet/retry.js';
 import { MAX_HOOK_TEXT } from '../../protocol/sanitizeText.js';
@@ -41,8 +41,6 @@ interface Put {
 }
 
 const QUEUE = 'policy';
-/** No question to hooks waits longer, in ms, whatever it says. */
-const LONGEST_MS = 600_000;
 /** Ms between attempts to open a board that could not be used. */
 const BOARD_RETRY_MS = 2000;
 /** What the headers of an answer may take, in bytes. */
@@ -103,8 +101,7 @@ export class NatsDoor {
   async #close(): Promise<void> {
     this.#ending.abort();
     await this.options.board?.close();
-    const draining = Promise.all(this.#subscriptions.map((each) => each.drain()));
-    await withinMs(draining, LAST_WORDS_MS).catch(() => undefined);
+    await lastWords(Promise.all(this.#subscriptions.map((each) => each.drain())));
     while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
     await this.#nats?.close();
   }
@@ -251,7 +248,7 @@ export class NatsDoor {
   }
 
   async #askHooks({ message, header, from }: Put): Promise<Reply> {
-    const question = readQuestion(header, LONGEST_MS);
+    const question = readQuestion(header);
     const text = this.#decode(message.data);
     if (text === undefined) return { status: 400, body: '{"error":"The question is no UTF-8"}' };
     const format = header(HEADERS.format) === 'claude' ? 'claude' : 'own';
@@ -312,7 +309,7 @@ function fitAnswer(answer: PutReply, maxBytes: number): PutReply {
 
 function coreOf(body: string): object | undefined {
   const said: unknown = JSON.parse(body);
-  if (!isRecord(said) || !(denies(said) || stops(said))) return undefined;
+  if (!isRecord(said) || !prevents(said)) return undefined;
   const { hookSpecificOutput: specific } = said;
   const permission = isRecord(specific) ? specific['decision'] : undefined;
   const isDenied = isRecord(permission) && permission['behavior'] === 'deny';

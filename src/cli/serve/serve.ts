@@ -42,8 +42,6 @@ export interface ServeOptions extends ListeningOptions, FleetOptions {
   readonly maxConcurrent: number;
 }
 
-/** No question takes longer, in ms: as long as agents wait for a hook. */
-const LONGEST_MS = 600_000;
 /** For questions that hooks work on when the server is to end, in ms. */
 const DRAIN_MS = 30_000;
 /** What the log says of refusals. */
@@ -96,7 +94,6 @@ async function listen(served: Served, options: ServeOptions): Promise<number> {
   const answers = new PolicyAnswers({
     policy,
     maxConcurrent,
-    longestMs: LONGEST_MS,
     onAnswered: (answered) => {
       metrics.answered(answered);
       shadow?.ask(answered);
@@ -110,13 +107,12 @@ async function listen(served: Served, options: ServeOptions): Promise<number> {
   });
   const interruption = watchInterruption();
   let nats: Awaited<ReturnType<typeof openFleet>> = {};
-  const limits = { maxBody: maxBody * 1024 * 1024, longestMs: LONGEST_MS };
   try {
     nats = await openFleet(fleet, answers, notices);
     const approvals = routesOf(listening, fleet, nats.board, notices);
     const ready = partsOf(served, answers, nats.door);
-    const given = { ...listening, ...limits, answers, ready, metrics, notices, approvals };
-    const door = await openHttpDoor(given);
+    const given = { ...listening, answers, ready, metrics, notices, approvals };
+    const door = await openHttpDoor({ ...given, maxBody: maxBody * 1024 * 1024 });
     hangups.cause(oneAtATime(() => readAnew(served, options, door)));
     report('listening', `hookstack serve: listening on ${door.url}`);
     const { signal } = interruption;
