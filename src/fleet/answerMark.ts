@@ -169,7 +169,7 @@ export function refusalIn(answered: string): string | undefined {
 }
 
 /** Whether an answer, in whichever format, is a no, or ends the agent. */
-export function prevents(said: Readonly<Record<string, unknown>>): boolean {
+export function forbids(said: Readonly<Record<string, unknown>>): boolean {
   const { decision, hookSpecificOutput: specific } = said;
   if (isBlocking(decision) || said['continue'] === false) return true;
   if (!isRecord(specific)) return false;

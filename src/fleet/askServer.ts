@@ -9,7 +9,7 @@ import type { HookRun } from '../run/hookRun.js';
 import { currentSpanId, currentTrace } from '../trace/span.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { parseFleetAddress } from './address.js';
-import { prevents, refusalIn, type ReadAnswer } from './answerMark.js';
+import { forbids, refusalIn, type ReadAnswer } from './answerMark.js';
 import { ask } from './ask.js';
 import { withFiles } from './files.js';
 import { newQuestionId, QuestionFailed, QuestionLate, type Asking } from './question.js';
@@ -131,7 +131,7 @@ function toAnswered(
 
 /** Whether an answer prevents all that a failure would. */
 function stands(said: string, event: HookEventName): boolean {
-  return events[event].canBlock && prevents(parseAnswer(said) ?? {});
+  return events[event].canBlock && forbids(parseAnswer(said) ?? {});
 }
 
 function since(startedAt: number): number {

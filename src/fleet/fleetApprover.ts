@@ -68,8 +68,8 @@ export function remoteApprover(
   { waitMs = DEFAULT_WAIT_MS, graceMs = DEFAULT_GRACE_MS }: RemoteApproverOptions = {},
 ): Approver {
   return async (request, { signal }) => {
-    const { id } = request;
     const { expiresAt, ...asked } = request;
+    const { id } = asked;
     const text = JSON.stringify(asked, nameNumbers);
     if (Buffer.byteLength(text) > MAX_QUESTION_BYTES - ROOM_BYTES) {
       throw new Error(`it is larger than ${MAX_QUESTION_BYTES / 1024} KB: no person could read it`);
@@ -81,17 +81,15 @@ export function remoteApprover(
       const wait = Math.round(leftMs > waitMs ? waitMs : leftMs + LAPSE_MS);
       const times = { expiresInMs: Math.ceil(leftMs), waitMs: wait };
       const sent: AskedPerson = { ...asked, ...times, asksAgain: true };
-      return post({
-        id,
-        body: JSON.stringify(sent, nameNumbers),
-        timeoutMs: wait + graceMs,
-        signal,
-      });
+      const body = JSON.stringify(sent, nameNumbers);
+      return post({ id, body, timeoutMs: wait + graceMs, signal });
     };
     try {
       return await askUntil(deadline, put, signal);
     } catch (error) {
-      takeBack(post, id, graceMs);
+      // Whoever still shows the question takes it away. Where that cannot be said, it lapses.
+      const body = JSON.stringify({ takeBack: id } satisfies TakeBack);
+      post({ id, body, timeoutMs: graceMs }).catch(() => undefined);
       throw error;
     }
   };
@@ -130,12 +128,6 @@ function readPosted(posted: Posted): Approval | string {
   // Nobody's answer is no person's.
   if (approval.by === undefined) throw new Error(approval.reason ?? NOBODY_ANSWERED);
   return approval;
-}
-
-/** Whoever still shows the question takes it away. Where that cannot be said, it lapses. */
-function takeBack(post: PostApproval, id: string, timeoutMs: number): void {
-  const message: TakeBack = { takeBack: id };
-  post({ id, body: JSON.stringify(message), timeoutMs }).catch(() => undefined);
 }
 
 /** An answer of more bytes is none. */

@@ -142,7 +142,7 @@ function admitLocal(
   { admitsLocalPages = false }: AccessOptions,
 ): Admission {
   // Some load balancers name none where they look whether it is ready; browsers always do.
-  if (headers.host !== undefined && !isLoopback(hostOf(headers.host))) {
+  if (headers.host !== undefined && !isLoopback(headers.host.replace(/:\d{1,5}$/u, ''))) {
     const said = toOneLine(headers.host, 80);
     return { status: 403, error: `The host "${said}" is not this machine: ask 127.0.0.1` };
   }
@@ -154,10 +154,6 @@ function admitLocal(
 
 function isLocal(origin: string): boolean {
   return URL.canParse(origin) && isLoopback(new URL(origin).hostname);
-}
-
-function hostOf(host: string): string {
-  return host.replace(/:\d{1,5}$/u, '');
 }
 
 /** Asking for a certificate takes long, and that of a connection stays the same. */

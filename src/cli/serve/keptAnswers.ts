@@ -6,12 +6,6 @@ export interface Reply {
   readonly retryAfterS?: number;
 }
 
-interface Limits {
-  readonly maxCount: number;
-  /** Characters of all bodies together. */
-  readonly maxSize: number;
-}
-
 interface Kept {
   readonly reply: Promise<Reply>;
   readonly expiry: NodeJS.Timeout;
@@ -19,7 +13,11 @@ interface Kept {
   size: number | undefined;
 }
 
-const LIMITS: Limits = { maxCount: 10_000, maxSize: 64 * 1024 * 1024 };
+const LIMITS = {
+  maxCount: 10_000,
+  /** Characters of all bodies together. */
+  maxSize: 64 * 1024 * 1024,
+};
 
 /** Answers for who asks the same again, in the memory of a server. Where there are too many, the oldest are forgotten. */
 export class KeptAnswers {
@@ -52,7 +50,6 @@ export class KeptAnswers {
     return reply;
   }
 
-  /** Forgets all. */
   clear(): void {
     for (const key of this.#kept.keys()) this.#forget(key);
   }

@@ -1,6 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import type { Msg, MsgHdrs, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { isFleetName } from '../../fleet/address.js';
-import { prevents, withMarkOf } from '../../fleet/answerMark.js';
+import { forbids, withMarkOf } from '../../fleet/answerMark.js';
 import { lastWords, loadPackage, withAdvice } from '../../fleet/natsConnection.js';
 import { directSubject, HEADERS, newQuestionId, readQuestion } from '../../fleet/question.js';
 import { every, retry } from '../../fleet/retry.js';
@@ -56,7 +57,6 @@ export class NatsDoor {
   readonly #held = new Set<string>();
   /** Its own, also where two have the same name. */
   readonly #id = newQuestionId();
-  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   readonly #warned = new Set<string>();
   readonly #subscriptions: Subscription[] = [];
   readonly #ending = new AbortController();
@@ -249,10 +249,9 @@ export class NatsDoor {
 
   async #askHooks({ message, header, from }: Put): Promise<Reply> {
     const question = readQuestion(header);
-    const text = this.#decode(message.data);
-    if (text === undefined) return { status: 400, body: '{"error":"The question is no UTF-8"}' };
+    if (!isUtf8(message.data)) return { status: 400, body: '{"error":"The question is no UTF-8"}' };
     const format = header(HEADERS.format) === 'claude' ? 'claude' : 'own';
-    return this.options.answers.answer({ format, text, question, asker: from });
+    return this.options.answers.answer({ format, text: message.string(), question, asker: from });
   }
 
   async #askPeople({ message, header, from }: Put): Promise<PutReply> {
@@ -264,14 +263,6 @@ export class NatsDoor {
   #warnOnce(why: 'elsewhere' | 'unreadable', message: string): void {
     if (!this.#warned.has(why)) this.options.onWarn(message);
     this.#warned.add(why);
-  }
-
-  #decode(data: Uint8Array): string | undefined {
-    try {
-      return this.#decoder.decode(data);
-    } catch {
-      return undefined;
-    }
   }
 
   /** What cannot be sent now is no answer: its asker has lost the connection, too. */
@@ -309,7 +300,7 @@ function fitAnswer(answer: PutReply, maxBytes: number): PutReply {
 
 function coreOf(body: string): object | undefined {
   const said: unknown = JSON.parse(body);
-  if (!isRecord(said) || !prevents(said)) return undefined;
+  if (!isRecord(said) || !forbids(said)) return undefined;
   const { hookSpecificOutput: specific } = said;
   const permission = isRecord(specific) ? specific['decision'] : undefined;
   const isDenied = isRecord(permission) && permission['behavior'] === 'deny';

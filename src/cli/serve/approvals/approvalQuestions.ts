@@ -26,6 +26,7 @@ import { markAnswer } from '../../../fleet/answerMark.js';
 import { readQuestion } from '../../../fleet/question.js';
 import { traced } from '../../../trace/span.js';
 import { errorMessage } from '../../../util/errorMessage.js';
+import type { Reply } from '../keptAnswers.js';
 import { LONGEST_QUESTION_MS, type KvBoard } from './kvBoard.js';
 import type { KeptRequest } from './storedQuestion.js';
 
@@ -41,10 +42,7 @@ export interface PutQuestion {
 }
 
 /** What it gets: JSON. The status is that of HTTP. */
-export interface PutReply {
-  readonly status: number;
-  readonly body: string;
-}
+export type PutReply = Pick<Reply, 'status' | 'body'>;
 
 /** Ms that a question is kept before its asker hears that it is open: proxies take a longer silence for a fault. */
 const LONGEST_WAIT_MS = 25_000;

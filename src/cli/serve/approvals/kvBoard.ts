@@ -6,7 +6,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { MAX_QUESTION_BYTES } from '../../../fleet/approvalEnvelope.js';
 import { every, retry } from '../../../fleet/retry.js';
 import type { Approval } from '../../../protocol/approval.js';
-import { errorMessage } from '../../../util/errorMessage.js';
+import { errorCode, errorMessage } from '../../../util/errorMessage.js';
 import { show, whyUnreadable } from './approvalView.js';
 import type { KvSessions } from './kvSessions.js';
 import { openBucket, PAUSES_MS } from './kvBucket.js';
@@ -117,14 +117,12 @@ export class KvBoard {
   readonly #lapses = new Map<string, NodeJS.Timeout>();
   readonly #recent = new Map<string, StoredOver>();
   readonly #goneMs: number;
-  readonly #log: (line: string) => void;
   #bucket: KV | undefined;
   #hasNoPlace = false;
   #stopWatch: (() => void) | undefined;
 
   constructor(private readonly options: KvBoardOptions = {}) {
     this.#goneMs = options.goneMs ?? DEFAULT_GONE_MS;
-    this.#log = options.log ?? (() => undefined);
     // One for each that waits.
     setMaxListeners(0, this.#closing.signal);
     this.#open = new OpenQuestions(options.newInMinute);
@@ -290,7 +288,7 @@ export class KvBoard {
       // The time counts from here.
       return { stored: question, created: new Date(this.#clock.now()) };
     } catch (error) {
-      if (!isConflict(error)) throw error;
+      if (!WRONG_REVISION.has(errorCode(error))) throw error;
     } finally {
       release();
     }
@@ -351,14 +349,14 @@ export class KvBoard {
     try {
       await this.#kv.update(key, JSON.stringify(next), entry.revision);
     } catch (error) {
-      if (!isConflict(error)) throw error;
+      if (!WRONG_REVISION.has(errorCode(error))) throw error;
       const first = await this.#kv.get(key);
       const said = first && readStored(first.string());
       if (!said) return undefined;
       // Where the word that it was stored got lost, it is one's own.
       if (said.writer !== next.writer) return { stored: said, isOwn: false };
     }
-    this.#log(lineOf(next));
+    this.options.log?.(lineOf(next));
     return { stored: next, isOwn: true };
   }
 
@@ -369,7 +367,7 @@ export class KvBoard {
       try {
         for await (const entry of entries) this.#take(entry);
       } catch (error) {
-        this.#log(`the board of questions is read anew: ${errorMessage(error)}`);
+        this.options.log?.(`the board of questions is read anew: ${errorMessage(error)}`);
       }
       const { signal } = this.#closing;
       await sleep(RETRY_MS, undefined, { signal, ref: false });
@@ -418,10 +416,6 @@ export class KvBoard {
   #tell(key: string, question: OpenQuestion | undefined, over?: StoredOver): void {
     for (const listener of this.#listeners) listener(key, question, over);
   }
-}
-
-function isConflict(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && WRONG_REVISION.has(error.code);
 }
 
 function questionOf(
