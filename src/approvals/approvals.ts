@@ -130,7 +130,7 @@ export class Approvals {
 }
 
 /** How long a person took, who it was, and what was said. */
-function descriptionOf(request: ApprovalRequest): Description<Answer> {
+export function descriptionOf(request: Omit<ApprovalRequest, 'expiresAt'>): Description<Answer> {
   const { event, hooks, toolName, callId, input, sessionId, agent } = request;
   const name = hooks.map((hook) => hook.name).join(', ');
   const asked = toolName === undefined ? input : { tool_name: toolName, tool_input: input };

@@ -403,8 +403,8 @@ leave a guard out; 2 wrong usage or settings`,
       ...natsServerOptions,
       jsonOption,
     ],
-    notes: `Names in --query: ${COLUMNS.join(', ')}, and since and until: 1h ago, or a date. In a value, * is any text, and a
-comma is "or".`,
+    notes: `Names in --query: ${COLUMNS.join(', ')}, and since and until: 1h ago, or a date. In a value, * is any text, a
+comma is "or", and what is missing is empty: "approver!=" lists what people have answered.`,
     exitCodes:
       '0 told; 1 the file holds no spans, none fits, or with --diff none of a shadow; 2 wrong usage, or a file that cannot be read or written',
     example: `hookstack run "Write a haiku to haiku.txt" --trace trace.jsonl
@@ -558,8 +558,9 @@ HOOKSTACK_RESIDENT=0 in the environment of an agent, each event is answered by a
       new Option('--keep <time>', 'remove what is older, such as 90d: days of files, and rows'),
       new Option(
         '--forget <session>',
-        'write nothing, and remove this session, from the stream, too, where --nats is',
+        'write nothing, and remove this session, from the stream, too, where --nats is, and from what waits on this machine',
       ),
+      new Option('--of <team/agent>', 'with --forget: which agent, where several have named one so'),
       new Option('--once', 'end when nothing more is there; default: go on until ^C'),
       otlpOption,
       logOption,

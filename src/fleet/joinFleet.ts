@@ -42,15 +42,12 @@ export async function joinFleet(
     if (options.onProblem) notify(logger, options.onProblem, message);
     else DebugLogger.safe(logger).warn(message);
   };
-  const parts: Membership[] = [];
-  if (settings?.record === true) {
-    try {
-      parts.push(await openRecord(settings, options, tell));
-    } catch (error) {
-      tell(`"record" has no effect in "fleet" of the settings: ${errorMessage(error)}`);
-    }
+  try {
+    if (settings?.record === true) return await openRecord(settings, options, tell);
+  } catch (error) {
+    tell(`"record" has no effect in "fleet" of the settings: ${errorMessage(error)}`);
   }
-  return { close: async () => void (await Promise.all(parts.map((part) => part.close()))) };
+  return { close: async () => undefined };
 }
 
 async function openRecord(
@@ -58,23 +55,22 @@ async function openRecord(
   { environment, flushMs }: JoinOptions,
   tell: (message: string) => void,
 ): Promise<Membership> {
-  const { url, tokenFile, tokenVariable, caFile, certFile, keyFile } = withFiles(settings);
+  const { url, caFile, certFile, keyFile, ...source } = withFiles(settings);
   if (url === undefined) throw new Error('it has no url: write nats://HOST:PORT/TEAM/AGENT');
   const address = parseFleetAddress(url);
   if (address.kind !== 'nats') throw new Error(RECORD_NEEDS_NATS);
-  const source = { tokenFile, tokenVariable };
-  const named = tokenVariable ? [tokenVariable] : [];
+  const { tokenVariable } = source;
+  const tls = { caFile, certFile, keyFile };
   let secret = await readSecret(source);
   return new SpanSender({
     address,
-    caFile,
-    certFile,
-    keyFile,
+    ...tls,
     environment: {
       host: environment?.host,
       // What a host masks may become more.
       get redact() {
-        return [...(environment?.redact?.length ? environment.redact : ['@secrets']), ...named];
+        const said = environment?.redact?.length ? environment.redact : ['@secrets'];
+        return tokenVariable ? [...said, tokenVariable] : said;
       },
       get tokenVariables() {
         return environment?.tokenVariables;

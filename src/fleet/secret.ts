@@ -69,17 +69,13 @@ function isOfOwnGroup({ uid, gid }: Stats): boolean {
 }
 
 /** Replaces a secret, each of its long lines, and the password of a user, wherever somebody repeats it. */
-export function withoutSecret(text: string, secret: string | undefined): string {
-  return secret ? maskOf(secret)(text) : text;
-}
-
-function maskOf(secret: string): (text: string) => string {
+export function withoutSecret(text: string, secret = ''): string {
   const lines = secret.split('\n');
   const passwords = lines.map((line) => line.slice(line.indexOf(':') + 1));
   const parts = [...new Set([secret, ...lines, ...passwords])]
     .filter((part) => part.length >= MIN_MASKED)
     .toSorted((a, b) => b.length - a.length);
-  return (text) => parts.reduce((clean, part) => clean.replaceAll(part, '[token]'), text);
+  return parts.reduce((clean, part) => clean.replaceAll(part, '[token]'), text);
 }
 
 /**
@@ -88,18 +84,14 @@ function maskOf(secret: string): (text: string) => string {
  */
 export function answerWithoutSecret(answer: string, secret: string | undefined): string {
   if (!secret) return answer;
-  const maskText = maskOf(secret);
   const parsed = parseAnswer(answer);
-  if (!parsed) return maskText(answer);
+  if (!parsed) return withoutSecret(answer, secret);
   const mask = (value: unknown): unknown => {
-    if (typeof value === 'string') return maskText(value);
+    if (typeof value === 'string') return withoutSecret(value, secret);
     if (Array.isArray(value)) return value.map(mask);
-    if (!isRecord(value)) return value;
-    const entries = Object.entries(value);
-    return Object.fromEntries(
-      entries.map(([key, item]) => [key, DATA.has(key) ? item : mask(item)]),
-    );
+    return isRecord(value) ? Object.fromEntries(Object.entries(value).map(maskEntry)) : value;
   };
+  const maskEntry = ([key, item]: [string, unknown]) => [key, DATA.has(key) ? item : mask(item)];
   return JSON.stringify(mask(parsed));
 }
 

@@ -17,9 +17,14 @@ import { errorCode } from '../util/errorMessage.js';
 import { readTextSync } from '../util/guardedRead.js';
 import { requireHome } from '../util/homeDirectory.js';
 
-/** Where spans of an agent wait by default: beside what else is kept of a user. */
-export function spoolOf(team: string, agent: string, home = requireHome()): string {
-  return path.join(home, '.llxprt', 'fleet', `${team}.${agent}`);
+/** Where spans of all agents of a user wait: beside what else is kept of him. */
+export function spoolsOf(home: string): string {
+  return path.join(home, '.llxprt', 'fleet');
+}
+
+/** Where spans of an agent wait by default. */
+export function spoolOf(team: string, agent: string): string {
+  return path.join(spoolsOf(requireHome()), `${team}.${agent}`);
 }
 
 export interface SpoolOptions {
@@ -206,7 +211,7 @@ export class Spool {
     const owner = name.split('.')[1] ?? '';
     if (owner === this.#me) return name.endsWith(WAITING);
     const [host, pid] = owner.split('-');
-    if (host === HOST) return !isAlive(Number(pid));
+    if (host === HOST) return !isRunning(Number(pid));
     const stats = statSync(this.#at(name), { throwIfNoEntry: false });
     return stats !== undefined && Math.abs(Date.now() - stats.mtimeMs) > STALE_MS;
   }
@@ -256,8 +261,8 @@ function stampOf(name: string): string {
   return name.split('.')[0] ?? '';
 }
 
-/** None has the number 0: what bears it was left. */
-function isAlive(pid: number): boolean {
+/** Whether there is such a process on this machine. None has the number 0: what bears it was left. */
+export function isRunning(pid: number): boolean {
   try {
     if (pid === 0) return false;
     process.kill(pid, 0);

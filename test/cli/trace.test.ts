@@ -35,6 +35,13 @@ it('exits with 1 for a file without spans', async () => {
   });
 });
 
+it('tells who has answered a question', async () => {
+  const question = record({ kind: 'question', name: 'careful', approver: 'ann@example.com' });
+  await cli.write('asked.jsonl', `${JSON.stringify(question)}\n`);
+  const { stdout } = await cli.run(['trace', 'asked.jsonl']);
+  expect(stdout).toMatch(/^question careful .*, answered by ann@example\.com$/m);
+});
+
 describe('run --trace', () => {
   it('writes a story that trace tells as a tree', async () => {
     expect((await traceRun()).exitCode).toBe(0);

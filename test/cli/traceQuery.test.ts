@@ -50,12 +50,26 @@ describe('a query of the record', () => {
 
   it.each([
     ['verdict', /"verdict" is no condition; write NAME=VALUE or NAME!=VALUE/],
-    ['verdict=block; drop', /"; drop" is no condition|"verdict=block; drop" is no condition/],
+    ['verdict=block; drop', /"drop" is no condition/],
     ['tool="a b', /"tool="a b" is no condition/],
     ['verdit=block', /there is no "verdit"; did you mean 'verdict'\?/],
     ['since=soon', /since="soon" is no time; write how long ago \(30m, 1h, 7d\)/],
   ])('that is none says why: %s', (query, why) => {
     expect(() => parseQuery(query)).toThrow(why);
+  });
+
+  it('asks for what counted, and for what a shadow says', () => {
+    const shadow = { kind: 'shadow', isShadow: true, counted: 'allow', policy: 'b' } as const;
+    const { verdict, shadow: said, counted, policy } = rowOf(span(shadow));
+    expect({ verdict, said, counted, policy }).toEqual({
+      verdict: null,
+      said: 'block',
+      counted: 'allow',
+      policy: 'b',
+    });
+    expect(fits('verdict=block', shadow)).toBe(false);
+    expect(fits('kind=shadow shadow=block counted=allow', shadow)).toBe(true);
+    expect(fits('shadow!=', {})).toBe(false);
   });
 
   it('believes who has asked of a server alone', () => {

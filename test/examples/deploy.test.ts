@@ -2,7 +2,6 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
-import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { Ajv } from 'ajv';
 import { parse, parseAllDocuments } from 'yaml';
@@ -79,9 +78,9 @@ interface Compose {
   readonly secrets: Readonly<Record<string, { readonly file: string }>>;
 }
 
-describe('compose.yaml', () => {
-  const compose = () => parse(read('compose.yaml'), { merge: true }) as Compose;
+const compose = () => parse(read('compose.yaml'), { merge: true }) as Compose;
 
+describe('compose.yaml', () => {
   it('is what the specification of Compose says, and each secret is one that secrets.sh makes', () => {
     const check = new Ajv({ strict: false, validateFormats: false }).compile(schemaOf('compose'));
     check(compose());
@@ -207,8 +206,6 @@ describe('the manifests of Kubernetes', () => {
 });
 
 describe('the unit of systemd', () => {
-  const unit = () => read('hookstack-serve.service').replaceAll('\\\n', '');
-
   it.runIf(has('systemd-analyze'))('is a unit, and leaves the service little', () => {
     const file = path.join(cli.project, 'hookstack-serve.service');
     const text = read('hookstack-serve.service').replace(
@@ -223,7 +220,8 @@ describe('the unit of systemd', () => {
   });
 
   it('starts a server with what it says', async () => {
-    const [, command = ''] = /^ExecStart=hookstack (.*)$/mu.exec(unit()) ?? [];
+    const unit = read('hookstack-serve.service').replaceAll('\\\n', '');
+    const [, command = ''] = /^ExecStart=hookstack (.*)$/mu.exec(unit) ?? [];
     const url = await start(
       here(command.trim().split(/\s+/u), {
         '/etc/hookstack/policy.json': `${cli.project}/server/settings.json`,
@@ -235,9 +233,12 @@ describe('the unit of systemd', () => {
   });
 });
 
-it('each metric of the Grafana dashboard is one of a server', async () => {
+const nameOf = (line: string) => /^\w+/u.exec(line)![0];
+
+it('the Grafana dashboard has the metrics of a server, each with labels that it has', async () => {
   const settings = path.join(cli.project, 'server/settings.json');
-  const server = cli.start(['serve', '--settings', settings, '--listen', '127.0.0.1:0']);
+  const files = ['--settings', settings, '--shadow', settings];
+  const server = cli.start(['serve', ...files, '--listen', '127.0.0.1:0']);
   closing.push(async () => {
     server.kill('SIGTERM');
     await server;
@@ -245,16 +246,43 @@ it('each metric of the Grafana dashboard is one of a server', async () => {
   const [line] = (await once(server.stdout!, 'data')) as [Buffer];
   const url = /http\S+/u.exec(line.toString())![0];
   const headers = { 'Content-Type': 'application/json' };
-  const body = JSON.stringify({ tool_name: 'read_file', tool_input: {} });
+  const input = { file_path: 'production/prices' };
+  const body = JSON.stringify({ tool_name: 'write_file', tool_input: input });
   await fetch(`${url}/v1/events/BeforeTool`, { method: 'POST', headers, body });
   await fetch(`${url}/v1/events`, { method: 'POST' });
-  const page = await (await fetch(`${url}/metrics`)).text();
-  const named = new Set(read('grafana-dashboard.json').match(/hookstack_\w+/gu));
-  expect(named.size).toBeGreaterThan(3);
-  for (const name of named) expect(page).toMatch(new RegExp(`^${name}[{ ]`, 'mu'));
-  const dashboard = JSON.parse(read('grafana-dashboard.json')) as { panels: { id: number }[] };
+  const page = async () => (await fetch(`${url}/metrics`)).text();
+  // It is asked beside, and nobody waits for it.
+  await expect.poll(page).toMatch(/^hookstack_shadow_total\{/mu);
+  const lines = (await page()).split('\n').filter((each) => each.startsWith('hookstack_'));
+  const dashboard = JSON.parse(read('grafana-dashboard.json')) as {
+    panels: { id: number; targets: { expr: string; legendFormat: string }[] }[];
+  };
+  const targets = dashboard.panels.flatMap((panel) => panel.targets);
+  for (const { expr, legendFormat } of targets) {
+    const names = expr.match(/hookstack_\w+/gu) ?? [];
+    const [, grouped = ''] = /by \(([\w, ]+)\)/u.exec(expr) ?? [];
+    const inText = [...legendFormat.matchAll(/\{\{(\w+)\}\}/gu)].map(([, label]) => label);
+    // Prometheus adds where it is from.
+    const labels = [...grouped.split(', '), ...inText].filter(
+      (each) => each && each !== 'instance',
+    );
+    const [value = ''] = /(?<=,)\w+="\w+"/u.exec(expr) ?? [];
+    for (const name of names) {
+      const series = lines.filter((each) => nameOf(each) === name);
+      expect(series.some((each) => each.includes(value)) ? name : expr).toBe(name);
+      for (const label of labels) expect(series[0]).toContain(`${label}="`);
+    }
+  }
+  const shown = new Set(targets.flatMap(({ expr }) => expr.match(/hookstack_\w+/gu)));
+  const all = lines.map(nameOf).filter((name) => !/_(?:sum|count|created)$/u.test(name));
+  expect(shown).toEqual(new Set(all));
   expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
 });
+
+const PACKAGE = JSON.parse(
+  readFileSync(path.resolve(import.meta.dirname, '../../package.json'), 'utf8'),
+) as { readonly peerDependencies: Readonly<Record<string, string>> };
+const OF_FLEETS = /^@nats-io|^@opentelemetry|^openid-client|^prom-client|^@bufbuild/u;
 
 it('the Containerfile ends without rights, and starts what docs/fleet.md starts', async () => {
   const lines = read('Containerfile').replaceAll('\\\n', '').split('\n');
@@ -265,6 +293,13 @@ it('the Containerfile ends without rights, and starts what docs/fleet.md starts'
     '--',
     'hookstack',
   ]);
+  // What a fleet may load, and who embeds it need not have.
+  const peers = Object.keys(PACKAGE.peerDependencies).filter((name) => OF_FLEETS.test(name));
+  expect(peers.length).toBeGreaterThan(8);
+  const installed = /^ARG PEERS="(.*)"$/mu.exec(lines.join('\n'))![1]!.split(/\s+/u);
+  expect(installed.map((each) => each.replace(/@[^@]+$/u, ''))).toEqual(
+    expect.arrayContaining(peers),
+  );
   const args = JSON.parse(last('CMD').slice('CMD '.length)) as string[];
   const settings = { '/policy/policy.json': `${cli.project}/server/settings.json` };
   const url = await start(here(args, { ...places(), ...settings }));

@@ -4,12 +4,11 @@ import { expect, it } from 'vitest';
 
 const SCRIPT = path.resolve(import.meta.dirname, '../package/image.sh');
 
-const programs = ['buildah', 'debootstrap', 'unshare', 'curl'];
-const canBuild =
-  process.getuid?.() === 0 &&
-  programs.every((each) => spawnSync('sh', ['-c', `command -v ${each}`]).status === 0);
-
-it.runIf(canBuild)(
+/**
+ * It wants root, buildah, and a mirror of Debian: with `HOOKSTACK_IMAGE=1`. What the Containerfile says is tested without, in
+ * deploy.test.ts.
+ */
+it.runIf(process.env['HOOKSTACK_IMAGE'] === '1')(
   'the image is built, and its server answers without rights and with a root that is read-only',
   { timeout: 400_000 },
   () => {

@@ -1,8 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OidcPeople } from '../../src/cli/shared/people/oidc.js';
 import { peopleOfProxy } from '../../src/cli/shared/people/people.js';
@@ -10,6 +13,7 @@ import { Roles } from '../../src/cli/shared/people/roles.js';
 import { startNats, type TestNats } from '../helpers/natsServer.js';
 import { startOidcProvider, type OidcProvider, type Said } from '../helpers/oidcProvider.js';
 import { useTempDir } from '../helpers/tempDir.js';
+import { makeCertificates } from './certificates.js';
 import {
   answerTo,
   putQuestion,
@@ -159,6 +163,7 @@ describe('people of an OpenID provider', () => {
     const server = await startOf({ issuer: gone.issuer });
     gone.close();
     expect((await go(`${server.origin}/approvals/oidc`)).status).toBe(401);
+    expect(server.lines.at(-1)).toMatch(`: ${gone.issuer} cannot be asked: connect ECONNREFUSED`);
     await expect(startOf({ issuer: 'http://provider.example' })).rejects.toThrow('not https');
     await expect(startOf({ clientSecretFile: '' })).rejects.toThrow('it needs "issuer"');
     await expect(startOf({ secret: 'x' })).rejects.toThrow("has no key 'secret'");
@@ -210,6 +215,21 @@ describe('people of a proxy', () => {
   });
 });
 
+it('a provider whose certificate nobody here believes is told with what to do', async () => {
+  const made = makeCertificates(temp.path);
+  const [key, cert] = await Promise.all([readFile(made.key), readFile(made.cert)]);
+  const provider = createServer({ key, cert }).listen(0, '127.0.0.1');
+  await once(provider, 'listening');
+  const issuer = `https://localhost:${(provider.address() as AddressInfo).port}`;
+  await writeFile(path.join(temp.path, 'secret'), CLIENT.secret, { mode: 0o600 });
+  const file = path.join(temp.path, 'oidc.json');
+  await writeFile(file, JSON.stringify({ issuer, clientId: 'x', clientSecretFile: 'secret' }));
+  const people = await OidcPeople.read(file, 'https://asks.example/approvals');
+  const advice = 'name the authority of its certificate in NODE_EXTRA_CA_CERTS of the server';
+  await expect(people.begin()).rejects.toThrow(`${issuer} cannot be asked (${advice})`);
+  provider.close();
+});
+
 describe('roles', () => {
   const roles = new Roles(
     JSON.stringify({
@@ -221,6 +241,26 @@ describe('roles', () => {
       runBy: { 'acme/two': ['anna'] },
     }),
   );
+
+  it('say to who signs in without one that nothing is seen, and why in the log', async () => {
+    const server = await start({ roles, people: of('127.0.0.1') });
+    const signInAs = async (user: string, groups: string) =>
+      send(server.origin, '/approvals/sign-in', { 'X-User': user, 'X-Groups': groups });
+    const replies = [
+      await signInAs('eve', 'sales, dev'),
+      await signInAs('tom', ''),
+      await signInAs('joe', 'sre'),
+      await signInAs('ben', ''),
+    ];
+    expect(replies.map(({ body }) => body['hasRole'])).toEqual([false, false, true, true]);
+    const ending = ' has signed in to /approvals from 127.0.0.1';
+    expect(server.lines.slice(-4)).toEqual([
+      `eve${ending}, and has no role (--roles), in the groups sales, dev`,
+      `tom${ending}, and has no role (--roles), in no group`,
+      `joe${ending}`,
+      `ben${ending}`,
+    ]);
+  });
 
   it('say who may see, and who may answer', async () => {
     const server = await start({ roles });
@@ -359,9 +399,9 @@ async function send(origin: string, at: string, extra: Record<string, string | s
   const sent = httpRequest(`${origin}${at}`, { method, headers: { ...base, ...extra } });
   sent.end(method === 'POST' ? '{}' : undefined);
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  response.resume();
   return {
     status: response.statusCode,
+    body: (await json(response)) as Record<string, unknown>,
     cookie: response.headers['set-cookie']?.[0]?.split(';')[0] ?? '',
   };
 }

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { chmod, chown } from 'node:fs/promises';
+import { chmod, chown, symlink } from 'node:fs/promises';
+import path from 'node:path';
 import { execa } from 'execa';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readSecretFile } from '../../src/fleet/secret.js';
@@ -40,24 +41,25 @@ describe('the file of a secret', () => {
   });
 });
 
-describe.runIf(isForAll)('a server without rights, as in a pod', () => {
-  const serve = async (...groups: number[]) => {
-    const settings = await cli.settings({ BeforeTool: [{ hooks: [hook('true')] }] });
-    for (const each of [cli.home, cli.project, `${cli.project}/..`]) await chmod(each, 0o755);
-    await chmod(settings, 0o644);
-    const as = [`--reuid=${USER}`, `--regid=${GROUP}`];
-    const all = groups.length > 0 ? `--groups=${groups.join(',')}` : '--clear-groups';
-    const args = ['serve', '--settings', settings, '--listen', '127.0.0.1:0', '--tokens', file];
-    const server = execa('setpriv', [...as, all, process.execPath, MAIN, ...args], {
-      cwd: cli.project,
-      env: cli.env,
-      extendEnv: false,
-      reject: false,
-    });
-    server.stdout.once('data', () => server.kill('SIGTERM'));
-    return server;
-  };
+/** A server of a user without rights. */
+async function serve(...groups: number[]) {
+  const settings = await cli.settings({ BeforeTool: [{ hooks: [hook('true')] }] });
+  for (const each of [cli.home, cli.project, `${cli.project}/..`]) await chmod(each, 0o755);
+  await chmod(settings, 0o644);
+  const as = [`--reuid=${USER}`, `--regid=${GROUP}`];
+  const all = groups.length > 0 ? `--groups=${groups.join(',')}` : '--clear-groups';
+  const args = ['serve', '--settings', settings, '--listen', '127.0.0.1:0', '--tokens', file];
+  const server = execa('setpriv', [...as, all, process.execPath, MAIN, ...args], {
+    cwd: cli.project,
+    env: cli.env,
+    extendEnv: false,
+    reject: false,
+  });
+  server.stdout.once('data', () => server.kill('SIGTERM'));
+  return server;
+}
 
+describe.runIf(isForAll)('a server without rights, as in a pod', () => {
   it('reads a secret of root that is for its fsGroup', async () => {
     await chown(file, 0, FS_GROUP);
     await chmod(file, 0o440);
@@ -66,6 +68,11 @@ describe.runIf(isForAll)('a server without rights, as in a pod', () => {
       exitCode: 0,
       stdout: expect.stringContaining('listening on http://127.0.0.1:') as string,
     });
+    // Kubernetes mounts a link to a link.
+    const mounted = path.join(path.dirname(file), 'mounted');
+    await symlink(path.basename(file), mounted);
+    file = mounted;
+    expect(await serve(FS_GROUP)).toMatchObject({ exitCode: 0 });
     expect((await serve()).stderr).toMatch(/--tokens cannot be used: .*(?:EACCES|permission)/u);
   });
 

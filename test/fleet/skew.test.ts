@@ -1,236 +1,205 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { chmod } from 'node:fs/promises';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { execa } from 'execa';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Cli, MAIN } from '../cli/helpers.js';
-import { rawClient } from '../helpers/fleetQuestions.js';
-import { saying } from '../helpers/hooks.js';
-import { FLEET_SECRETS, startNats, type TestNats } from '../helpers/natsServer.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { keyOf } from '../../src/cli/serve/approvals/storedQuestion.js';
+import { MAIN } from '../cli/helpers.js';
+import { answerTo, shownTo, signIn } from './approvalHelpers.js';
+import {
+  AGENT,
+  ANNA,
+  askRaw,
+  messageOf,
+  MixedFleet,
+  NO,
+  type Protocol,
+  type Recorded,
+} from './skewHelpers.js';
 
 /**
- * What programs of two versions say to each other. Messages are as version 0.1 wrote and read them. With
- * `HOOKSTACK_OTHER=DIR`, a checkout of another version that is built, its program is one of the two.
+ * What programs of version 0.1 and of this one say to each other. What those of 0.1 said was recorded from their own
+ * program, by skewPrograms.test.ts, which also starts both where there is one.
  */
-const OTHER = path.join(process.env['HOOKSTACK_OTHER'] ?? '', 'dist/cli.cjs');
-const BEFORE = path.resolve(import.meta.dirname, '../fixtures/fleet/protocol1.conf');
+const BEFORE = JSON.parse(
+  readFileSync(path.resolve(import.meta.dirname, '../fixtures/fleet/protocol1.json'), 'utf8'),
+) as Protocol;
 
-const cli = new Cli();
-let nats: TestNats;
-const closing: (() => Promise<unknown> | unknown)[] = [];
+const fleet = new MixedFleet();
+const PRODUCTION = 'production/prices';
 
-beforeEach(async () => {
-  nats = await startNats(BEFORE);
-  closing.push(() => nats.dispose());
+/** The same, of another question. */
+const withId = ({ body, ...others }: Recorded, id: string): Recorded => ({
+  ...others,
+  body: body.replace(/(?<="question":")[^"]+/u, id),
 });
 
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close();
+const markOf = ({ body }: Recorded) => {
+  const { hookstack, ...said } = JSON.parse(body) as { hookstack: Record<string, unknown> };
+  return { hookstack, said };
+};
+
+/** Whether all that was said before is said, in the same form, of the question that was asked. */
+function expectAsBefore(now: Recorded, recorded: Recorded, question: string): void {
+  const before = withId(recorded, question);
+  expect({ ...now, body: '' }).toEqual({ ...before, body: '' });
+  const [{ hookstack, said }, was] = [markOf(now), markOf(before)];
+  expect(said).toEqual(was.said);
+  const { hooks: _, ...mark } = was.hookstack;
+  expect(hookstack).toMatchObject(mark);
+  expect(hookstack).not.toHaveProperty('foreign');
+}
+
+/** The id of a further question. */
+const SECOND = 'question-2';
+
+const inProduction = ({ headers, body }: Recorded): Recorded => ({
+  headers: { ...headers, 'Hookstack-Question': SECOND },
+  body: body.replace('test/prices', PRODUCTION),
 });
 
-const EVENT = {
-  session_id: 's1',
-  transcript_path: '',
-  cwd: '/theirs',
-  hook_event_name: 'BeforeTool',
-  timestamp: '2026-11-01T00:00:00.000Z',
-  tool_name: 'write_file',
-  tool_input: { file_path: 'production/prices' },
-};
-const HEADERS = {
-  'Hookstack-Question': '7b1d3c66-9d0e-4a4b-8f5a-0c2a6e5f1b11',
-  'Hookstack-Version': '1',
-  'Hookstack-Timeout': '5000',
-  'Hookstack-Span': '0123456789abcdef',
-};
-const MARK = { version: 1, question: HEADERS['Hookstack-Question'], success: true };
-
-/** As a server of 0.1 answers: that question is not `id`. */
-const oldAnswer = (id: string, said: object) =>
-  JSON.stringify({
-    ...said,
-    hookstack: {
-      ...MARK,
-      question: id,
-      decidedBy: ['central'],
-      hooks: [{ name: 'central', success: true, durationMs: 4 }],
+/** As a server of before over NATS: it answers no other subjects. */
+async function answerOverNats(subject: string, answer: (text: string) => Recorded): Promise<void> {
+  const { headers: newHeaders } = await import('@nats-io/transport-node');
+  const policy = await fleet.client('policy');
+  policy.subscribe(subject, {
+    queue: 'policy',
+    callback: (_, message) => {
+      const { headers: about = {}, body } = messageOf(message);
+      const reply = withId(answer(body), about['Hookstack-Question'] ?? '');
+      const headers = newHeaders();
+      for (const [name, value] of Object.entries(reply.headers ?? {})) headers.set(name, value);
+      message.respond(reply.body, { headers });
     },
   });
-
-const NO = { decision: 'deny', reason: 'Production is frozen.' };
-
-async function secretFile(user: keyof typeof FLEET_SECRETS): Promise<string> {
-  const file = await cli.write(`${user}.token`, FLEET_SECRETS[user]);
-  await chmod(file, 0o600);
-  return file;
-}
-
-/** A server that denies, over HTTP and over NATS. */
-async function serve(main: string): Promise<string> {
-  const guard = saying(NO, { name: 'central' });
-  const settings = await cli.settings({ BeforeTool: [{ matcher: 'write_file', hooks: [guard] }] });
-  const overNats = ['--nats', nats.url, '--token-file', await secretFile('policy')];
-  const args = ['serve', '--settings', settings, '--listen', '127.0.0.1:0', ...overNats];
-  const server = execa(process.execPath, [main, ...args], {
-    cwd: cli.project,
-    env: cli.env,
-    extendEnv: false,
-    reject: false,
-  });
-  closing.push(async () => {
-    server.kill('SIGTERM');
-    await server;
-  });
-  const ended = server.then(({ stderr }) => Promise.reject(new Error(stderr)));
-  const [line] = (await Promise.race([once(server.stdout, 'data'), ended])) as [Buffer];
-  return /http\S+/u.exec(line.toString())?.[0] ?? '';
-}
-
-/** An agent with a guard that asks there, in a fleet. */
-async function fire(main: string, url: string, tool = 'write_file') {
-  const tokenFile = url.startsWith('nats:') ? await secretFile('one') : undefined;
-  const guard = { type: 'remote', url, tokenFile, name: 'ask', timeout: 5000, onFailure: 'deny' };
-  const fleet = { url: `${nats.url}/acme/one`, tokenFile: await secretFile('one'), record: true };
-  const hooks = { BeforeTool: [{ hooks: [guard] }] };
-  const settings = await cli.write('agent.json', { enableHooks: true, hooks, fleet });
-  const args = ['fire', 'BeforeTool', '--settings', settings, '--tool', tool, '--json'];
-  const { stdout, stderr } = await execa(process.execPath, [main, ...args], {
-    cwd: cli.project,
-    env: cli.env,
-    extendEnv: false,
-    reject: false,
-  });
-  return { said: JSON.parse(stdout) as { blocked: boolean; reason?: string }, stderr };
-}
-
-async function collect(main: string): Promise<string> {
-  const from = ['--nats', nats.url, '--token-file', await secretFile('policy')];
-  const args = ['collect', ...from, '--out', path.join(cli.project, 'record'), '--once'];
-  const { stdout } = await execa(process.execPath, [main, ...args], {
-    env: cli.env,
-    extendEnv: false,
-  });
-  return stdout;
+  await policy.flush();
 }
 
 describe('an agent of before, and a server of now', () => {
   it('understand each other over HTTP', async () => {
-    const url = await serve(MAIN);
-    const headers = { ...HEADERS, 'Content-Type': 'application/json' };
-    const body = JSON.stringify(EVENT);
-    const response = await fetch(`${url}/v1/events`, { method: 'POST', headers, body });
-    expect(response.status).toBe(200);
-    const { hookstack, ...said } = (await response.json()) as { hookstack: object };
-    expect(said).toEqual(NO);
-    expect(hookstack).toMatchObject({ ...MARK, decidedBy: ['central'] });
-    expect(hookstack).not.toHaveProperty('foreign');
+    const url = `${await fleet.serve(MAIN)}/v1/events`;
+    const ask = async ({ headers, body }: Recorded) => {
+      const all = { ...headers, Authorization: `Bearer ${AGENT}` };
+      const response = await fetch(url, { method: 'POST', headers: all, body });
+      return { status: response.status, body: await response.text() };
+    };
+    const { question, no, yes } = BEFORE.http;
+    const { 'hookstack-question': id = '', ...headers } = question.headers!;
+    expectAsBefore(await ask(question), yes, id);
+    expectAsBefore(await ask(inProduction({ ...question, headers })), no, SECOND);
   });
 
   it('understand each other over NATS, with the rights of before', async () => {
-    await serve(MAIN);
-    const agent = await rawClient(nats, 'one', '_INBOX.acme.one');
-    closing.push(() => agent.close());
-    const { headers } = await import('@nats-io/transport-node');
-    const about = headers();
-    for (const [name, value] of Object.entries(HEADERS)) about.set(name, value);
-    const options = { headers: about, timeout: 10_000 };
-    let reply = await agent.request('hooks.ask.acme.one', JSON.stringify(EVENT), options);
-    // The server says where it listens before it has subscribed everywhere.
-    for (let tries = 0; reply.data.length === 0 && tries < 100; tries++) {
-      reply = await agent.request('hooks.ask.acme.one', JSON.stringify(EVENT), options);
-    }
-    expect(reply.headers?.get('Hookstack-Status') ?? '').toBe('');
-    expect(reply.json()).toMatchObject({ ...NO, hookstack: MARK });
+    await fleet.serve(MAIN);
+    const agent = await fleet.client('one');
+    const { question, no, yes } = BEFORE.nats;
+    const { 'Hookstack-Question': id = '' } = question.headers!;
+    expectAsBefore(await askRaw(agent, 'ask', question), yes, id);
+    expectAsBefore(await askRaw(agent, 'ask', inProduction(question)), no, SECOND);
+  });
+
+  it('ask people, also with what a server of before has kept', async () => {
+    const url = await fleet.serve(MAIN);
+    const agent = await fleet.client('one');
+    const { question, open, allowed, storedOpen } = BEFORE.approval;
+    const { id } = JSON.parse(question.body) as { id: string };
+    const asked = { ...question, body: question.body.replace('"waitMs":10000', '"waitMs":100') };
+    const { Kvm } = await import('@nats-io/kv');
+    const bucket = await new Kvm(await fleet.client('policy')).create('hookstack_approvals');
+    await bucket.put(keyOf('acme/one', id), storedOpen.body);
+    expectAsBefore(await askRaw(agent, 'approve', asked), open, id);
+    const anna = await signIn(url, ANNA);
+    const answer = await answerTo(anna, await shownTo(anna), { decision: 'allow' });
+    // A server of before may have handed it to the agent, and would not say so.
+    expect(await answer.json()).toEqual({ decision: 'allow', state: 'counts' });
+    expectAsBefore(await askRaw(agent, 'approve', asked), allowed, id);
+    // Another one, which stands there in the form of now: the agent gets it though it never says that it asks again.
+    const other = { ...asked, body: asked.body.replaceAll(id, SECOND) };
+    expectAsBefore(await askRaw(agent, 'approve', other), open, SECOND);
+    const next = await answerTo(anna, await shownTo(anna), { decision: 'allow' });
+    expect(next.status).toBe(200);
+    expectAsBefore(await askRaw(agent, 'approve', other), allowed, SECOND);
+  });
+
+  it('gets what a person said at a server of before, which is gone', async () => {
+    await fleet.serve(MAIN);
+    const agent = await fleet.client('one');
+    const { question, allowed, storedAnswered } = BEFORE.approval;
+    const { id } = JSON.parse(question.body) as { id: string };
+    const { Kvm } = await import('@nats-io/kv');
+    const bucket = await new Kvm(await fleet.client('policy')).create('hookstack_approvals');
+    await bucket.put(keyOf('acme/one', id), storedAnswered.body);
+    expectAsBefore(await askRaw(agent, 'approve', question), allowed, id);
   });
 
   it('share a record: what was written without a trace is read', async () => {
-    await collect(MAIN);
-    const agent = await rawClient(nats, 'one');
-    const span = {
-      id: '0123456789abcdef',
-      parent: null,
-      kind: 'event',
-      name: 'BeforeTool',
-      event: 'BeforeTool',
-      start: Date.now(),
-      durationMs: 5,
-      verdict: 'block',
-      reason: 'Production is frozen.',
-      decidedBy: ['central'],
-    };
-    agent.publish('hooks.event.acme.one', JSON.stringify(span));
-    await agent.drain();
-    expect(await collect(MAIN)).toBe('Wrote 1 span');
-    const [day] = (await import('node:fs')).readdirSync(path.join(cli.project, 'record'));
-    const { stdout } = await cli.run(['trace', `record/${day}`]);
-    expect(stdout).toContain('Production is frozen.');
+    await fleet.collect(MAIN);
+    const agent = await fleet.client('one');
+    const { body } = BEFORE.nats.span;
+    agent.publish('hooks.event.acme.one', body.replace('"start":1000', `"start":${Date.now()}`));
+    await agent.flush();
+    expect(await fleet.collect(MAIN)).toBe('Wrote 1 span');
+    const [day] = readdirSync(path.join(fleet.cli.project, 'record'));
+    const { stdout } = await fleet.cli.run(['trace', `record/${day}`]);
+    expect(stdout).toContain('It writes.');
   });
 });
 
 describe('a server of before, and an agent of now', () => {
-  let server: Server;
-  let answer: (id: string, response: ServerResponse) => void;
+  let http: Server;
+  let said: Recorded;
 
   beforeEach(async () => {
-    server = createServer((request, response) => {
+    // Makes the stream that agents write to, for which they would wait.
+    await fleet.collect(MAIN);
+    http = createServer((request, response) => {
       request.resume();
-      answer(String(request.headers['hookstack-question']), response);
+      const id = String(request.headers['hookstack-question']);
+      response.writeHead(said.status ?? 200).end(withId(said, id).body);
     });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    closing.push(() => {
-      server.closeAllConnections();
-      server.close();
+    await once(http.listen(0, '127.0.0.1'), 'listening');
+    fleet.closing.push(() => {
+      http.closeAllConnections();
+      http.close();
     });
   });
 
-  const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/events`;
-
   it('understand each other over HTTP: a no, a yes, and a refusal', async () => {
-    answer = (id, response) => response.end(oldAnswer(id, NO));
-    expect((await fire(MAIN, url())).said).toMatchObject({ blocked: true, reason: NO.reason });
-    answer = (id, response) => response.end(oldAnswer(id, {}));
-    expect((await fire(MAIN, url())).said).toMatchObject({ blocked: false });
-    answer = (_, response) => response.writeHead(500).end('{"error":"it has failed"}');
-    const { said, stderr } = await fire(MAIN, url());
-    expect(said.blocked).toBe(true);
-    expect(stderr).toContain('it has failed');
+    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+    said = BEFORE.http.no;
+    expect(await fleet.run(MAIN, { url })).toMatchObject({ isWritten: false });
+    expect(await fleet.cli.read('trace.jsonl')).toContain(NO.reason);
+    said = BEFORE.http.yes;
+    expect(await fleet.run(MAIN, { url })).toMatchObject({ isWritten: true });
+    said = { status: 500, body: '{"error":"it has failed"}' };
+    expect(await fleet.run(MAIN, { url })).toMatchObject({
+      isWritten: false,
+      stderr: expect.stringContaining('it has failed') as string,
+    });
   });
 
   it('understand each other over NATS, with the rights of before', async () => {
-    const policy = await rawClient(nats, 'policy');
-    closing.push(() => policy.close());
-    let said: object = NO;
-    policy.subscribe('hooks.ask.*.*', {
-      queue: 'policy',
-      callback: (_, message) => {
-        message.respond(oldAnswer(message.headers?.get('Hookstack-Question') ?? '', said));
-      },
-    });
-    await policy.flush();
-    const address = `${nats.url}/acme/one`;
-    expect((await fire(MAIN, address)).said).toMatchObject({ blocked: true, reason: NO.reason });
-    said = {};
-    expect((await fire(MAIN, address)).said).toMatchObject({ blocked: false });
+    said = BEFORE.nats.no;
+    await answerOverNats('hooks.ask.*.*', () => said);
+    expect(await fleet.run(MAIN)).toMatchObject({ isWritten: false });
+    expect(await fleet.cli.read('trace.jsonl')).toContain(NO.reason);
+    said = BEFORE.nats.yes;
+    expect(await fleet.run(MAIN)).toMatchObject({ isWritten: true });
   });
-});
 
-describe.runIf(existsSync(OTHER))('programs of this and of another version', () => {
-  it.each([
-    { agent: 'other', server: 'this', mains: [OTHER, MAIN] as const },
-    { agent: 'this', server: 'other', mains: [MAIN, OTHER] as const },
-  ])('agent $agent, server $server', async ({ mains: [agent, server] }) => {
-    // Makes the stream that the agents write to.
-    await collect(server);
-    const at = await serve(server);
-    for (const url of [`${at}/v1/events`, `${nats.url}/acme/one`]) {
-      const no = await fire(agent, url);
-      expect(no.said).toMatchObject({ blocked: true, reason: NO.reason });
-      expect(no.stderr).not.toMatch(/warning|error/u);
-      expect((await fire(agent, url, 'read_file')).said).toMatchObject({ blocked: false });
-    }
-    expect(await collect(server)).toMatch(/^Wrote \d{2,} spans$/u);
+  it('ask people: who asks gets the answer, though he says that he asks again', async () => {
+    const { open, allowed } = BEFORE.approval;
+    await answerOverNats('hooks.ask.*.*', () => BEFORE.nats.yes);
+    const bodies: string[] = [];
+    await answerOverNats('hooks.approve.*.*', (body) => {
+      bodies.push(body);
+      return bodies.length === 1 ? open : allowed;
+    });
+    expect(await fleet.run(MAIN, { asksPeople: true })).toMatchObject({ isWritten: true });
+    expect(bodies).toHaveLength(2);
+    // All that a server of before read is there.
+    const names = Object.keys(JSON.parse(BEFORE.approval.question.body) as object);
+    expect(Object.keys(JSON.parse(bodies[0]!) as object)).toEqual(expect.arrayContaining(names));
   });
 });

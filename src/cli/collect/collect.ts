@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -16,7 +16,7 @@ import {
   toVisible,
   type LogFormat,
 } from '../shared/terminal.js';
-import { UsageError } from '../shared/usageError.js';
+import { orUsageError, UsageError } from '../shared/usageError.js';
 import { openSpans } from '../shared/withOtlp.js';
 import type { OtlpExport } from '../shared/otlp.js';
 import { Stores, type Received, type StoreOptions } from './stores.js';
@@ -24,6 +24,8 @@ import { openRecord } from './stream.js';
 
 interface CollectOptions extends NatsServerOptions, StoreOptions {
   readonly forget?: string;
+  /** Of which agent. */
+  readonly of?: string;
   readonly once?: boolean;
   readonly otlp?: string;
   readonly log?: LogFormat;
@@ -36,10 +38,13 @@ export async function collect(options: CollectOptions): Promise<number> {
   if (others.nats === undefined && keep === undefined && session === undefined) {
     throw new UsageError('Say where the fleet is: --nats URL');
   }
-  if (out === undefined && sqlite === undefined) {
+  if (out === undefined && sqlite === undefined && session === undefined) {
     throw new UsageError('Say where the record is: --out DIR, --sqlite FILE, or both');
   }
-  if (out !== undefined) await makeDirectory(out);
+  if (session === undefined && options.of !== undefined)
+    throw new UsageError('--of goes with --forget');
+  if (session !== undefined) await requireThere(out, sqlite);
+  else if (out !== undefined) await makeDirectory(out);
   const stores = await Stores.open(options);
   try {
     if (session !== undefined) {
@@ -65,6 +70,15 @@ async function collectInto(
     return nats ? await collectFrom(nats, stores, { once, otlp }, signal) : 0;
   } finally {
     dispose();
+  }
+}
+
+/** @throws UsageError where one is missing: a name that is misspelt has nothing to be removed */
+async function requireThere(...names: readonly (string | undefined)[]): Promise<void> {
+  for (const name of names) {
+    if (name !== undefined) {
+      await orUsageError(stat(name), (detail) => `The session cannot be removed (${detail})`);
+    }
   }
 }
 

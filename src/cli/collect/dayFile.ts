@@ -18,8 +18,8 @@ export class DayFile {
   readonly #ids = new Set<string>();
   /** Up to where the file has been read. In bytes. */
   #read = 0;
-  /** Of the file that has been read. It is another one where a session was removed from it. */
-  #inode = 0;
+  /** Which file has been read. It is another one where a session was removed from it. */
+  #identity = '';
 
   constructor(directory: string, day: string) {
     this.#file = path.join(directory, `${day}.jsonl`);
@@ -32,9 +32,9 @@ export class DayFile {
    * @throws the file system's error; then some of them may have been written
    */
   async add(spans: readonly FleetSpan[]): Promise<readonly FleetSpan[]> {
-    // Makes it where it is missing, and no link is followed.
-    closeSync(openPrivately(this.#file, 'append'));
     return whileLocked(this.#file, async () => {
+      // Makes it where it is missing, and no link is followed.
+      closeSync(openPrivately(this.#file, 'append'));
       const limits = { maxBytes: Infinity, isOwn: true };
       return withRegularFile(this.#file, limits, (handle) => this.#addTo(handle, spans));
     });
@@ -61,9 +61,11 @@ export class DayFile {
 
   /** Reads what has been added by others. What a collector that was killed has left half is cut off. */
   async #readNew(handle: FileHandle): Promise<void> {
-    const { size, ino } = await handle.stat();
-    if (size < this.#read || ino !== this.#inode) {
-      this.#inode = ino;
+    const { size, ino, birthtimeMs } = await handle.stat();
+    // The number of a file that is gone may be given to the next one.
+    const identity = `${ino} ${birthtimeMs}`;
+    if (size < this.#read || identity !== this.#identity) {
+      this.#identity = identity;
       this.#read = 0;
       this.#ids.clear();
     }

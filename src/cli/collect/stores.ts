@@ -62,10 +62,10 @@ export class Stores {
   }
 
   get places(): Place[] {
-    const { out } = this.options;
+    const { out, sqlite = '' } = this.options;
     return [
       ...(out === undefined ? [] : [filesIn(out)]),
-      ...(this.database ? [rowsOf(this.database)] : []),
+      ...(this.database ? [rowsOf(this.database, sqlite)] : []),
     ];
   }
 
@@ -77,12 +77,12 @@ export class Stores {
    */
   async add(batch: readonly Received[]): Promise<readonly FleetSpan[]> {
     const fresh = new Set<FleetSpan>();
-    const days = this.options.out === undefined ? new Map<string, never>() : byDay(batch);
-    for (const [day, spans] of days) {
-      for (const span of await this.#open(this.options.out ?? '', day).add(spans)) fresh.add(span);
+    const { out } = this.options;
+    for (const [day, spans] of byDay(batch)) {
+      const files = out === undefined ? [] : await this.#open(out, day).add(spans);
+      const rows = this.database?.add(spans, day) ?? [];
+      for (const span of [...files, ...rows]) fresh.add(span);
     }
-    const spans = batch.map(({ span }) => span);
-    for (const span of this.database?.add(spans) ?? []) fresh.add(span);
     return [...fresh];
   }
 
@@ -91,9 +91,10 @@ export class Stores {
     const { keepMs, options, database } = this;
     if (keepMs === undefined || performance.now() < this.#prunedAt + PRUNE_MS) return;
     this.#prunedAt = performance.now();
-    const time = Date.now() - keepMs;
-    const files = options.out === undefined ? 0 : await removeDaysBefore(options.out, time);
-    const rows = database?.removeBefore(new Date(time).toISOString()) ?? 0;
+    // The day of that time still holds what is younger.
+    const day = dayOf(Date.now() - keepMs);
+    const files = options.out === undefined ? 0 : await removeDaysBefore(options.out, day);
+    const rows = database?.removeBefore(day) ?? 0;
     const removed = [
       ...(files > 0 ? [plural(files, 'file')] : []),
       ...(rows > 0 ? [plural(rows, 'row')] : []),
@@ -122,9 +123,12 @@ export class Stores {
 function byDay(batch: readonly Received[]): Map<string, FleetSpan[]> {
   const days = new Map<string, FleetSpan[]>();
   for (const { span, received } of batch) {
-    const time = Math.abs(span.start - received) > MAX_LAG_MS ? received : span.start;
-    const day = new Date(time).toISOString().slice(0, 10);
+    const day = dayOf(Math.abs(span.start - received) > MAX_LAG_MS ? received : span.start);
     days.set(day, [...(days.get(day) ?? []), span]);
   }
   return days;
+}
+
+function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
 }

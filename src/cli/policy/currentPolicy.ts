@@ -93,9 +93,10 @@ export class CurrentPolicy {
       const { config } = before;
       const [cwd, sessionId] = [config.getWorkingDir(), config.getSessionId()];
       const next = await openPolicy(file, { ...options, cwd, sessionId });
+      const isMended = this.#isBroken;
       this.#isBroken = false;
       const isSame = next.version === before.version;
-      if (isSame && !isAsked) return await next.release();
+      if (isSame && !isAsked && !isMended) return await next.release();
       next.config.getHookSystem()?.continueFrom(config.getHookSystem());
       this.policy = next;
       printNotice('note', `${what} ${next.version} of ${file} ${counts}${isSame ? ', anew' : ''}`);

@@ -10,6 +10,7 @@ export const COLUMNS = [
   'call',
   'verdict',
   'shadow',
+  'counted',
   'hook',
   'approver',
   'policy',
@@ -17,6 +18,7 @@ export const COLUMNS = [
   'duration_ms',
   'id',
   'parent',
+  'trace',
 ] as const;
 
 export type Column = (typeof COLUMNS)[number];

@@ -1,14 +1,23 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RECORD_STREAM, readFleetSpan, SERVERS_TEAM } from '../../fleet/recordSubject.js';
+import { RECORD_STREAM, readFleetSpan } from '../../fleet/recordSubject.js';
+import { removeControls } from '../../protocol/sanitizeText.js';
+import type { SpanRecord } from '../../trace/record.js';
 import { loadJetStream, COLLECT_CONSUMER } from '../collect/stream.js';
-import type { RecordDatabase, Related } from './database.js';
-import { dayFiles, removeFromDay, scanDay } from './days.js';
-import { keyOf } from './row.js';
+import type { RecordDatabase } from './database.js';
+import { dayFiles, removeDrafts, removeFromDay, scanDay } from './days.js';
+import { isOfServer } from './row.js';
+
+/** What tells whose a span is, and of which session. */
+export type Related = Pick<SpanRecord, 'id' | 'parent'> & {
+  readonly [field in 'from' | 'agent' | 'session' | 'trace']?: string | null | undefined;
+};
 
 /** A place where the record is kept. */
 export interface Place {
+  /** Such as `of the stream`. */
+  readonly name: string;
   /** Calls `see` with each span, once or several times. */
   scan(see: (span: Related) => void): Promise<void>;
   /** @returns how many were removed */
@@ -19,70 +28,141 @@ export interface Place {
  * Removes all of a session from some places: its spans, those within them, such as of its sub-agents, and what policy
  * servers did for them.
  *
+ * @param of only what this agent has named so; without it, one agent alone may have
  * @returns how many spans of each place
- * @throws the error of the first place that fails
+ * @throws the error of the first place that fails, once the others are done, and an Error where several agents have
+ *   named it so
  */
-export async function forgetSession(session: string, places: readonly Place[]): Promise<number[]> {
-  const found = new SessionSpans(session);
-  let before: number;
-  do {
-    before = found.size;
-    for (const place of places) await place.scan((span) => found.see(span));
-    // A span is written before the one around it.
-  } while (found.size > before);
+export async function forgetSession(
+  session: string,
+  of: string | undefined,
+  places: readonly Place[],
+): Promise<number[]> {
+  const found = new SessionSpans(removeControls(session), of);
+  for (const place of places) await place.scan((span) => found.note(span));
+  found.requireOneAgent();
+  for (const place of places) await place.scan((span) => found.relate(span));
+  found.addWithin();
   const removed: number[] = [];
-  for (const place of places) removed.push(await place.remove((span) => found.see(span)));
+  let failure: unknown;
+  for (const place of places) {
+    const removing = place.remove((span) => found.has(span));
+    removed.push(await removing.catch((error: unknown) => ((failure ??= error), 0)));
+  }
+  if (failure !== undefined) throw failure;
   return removed;
 }
 
+/** Agents say of which session a span is, and what is around it, as they like. That holds for their own, and no others. */
 class SessionSpans {
   readonly #keys = new Set<string>();
-  readonly #ids = new Set<string>();
+  readonly #agents = new Set<string>();
+  readonly #traces = new Set<string>();
+  /** By what is around them. */
+  readonly #within = new Map<string, string[]>();
 
-  constructor(private readonly session: string) {}
+  constructor(
+    private readonly session: string,
+    private readonly of: string | undefined,
+  ) {}
 
-  get size(): number {
-    return this.#keys.size;
+  /** Notes what says that it is of the session. */
+  note(span: Related): void {
+    if (!this.#isNamed(span)) return;
+    this.#add(span);
+    this.#traces.add(traceOf(span));
+    this.#agents.add(agentOf(span) ?? ANY);
   }
 
-  /** Whether it is of the session, as far as that is known. */
-  see(span: Related): boolean {
-    const key = keyOf({ id: span.id, from: span.from ?? '' });
-    if (this.#keys.has(key)) return true;
-    if (span.session !== this.session && !this.#isWithin(span)) return false;
+  requireOneAgent(): void {
+    const agents = [...this.#agents].filter((agent) => agent !== ANY);
+    if (agents.length <= 1) return;
+    const names = agents.slice(0, MAX_NAMED).join(', ');
+    throw new Error(
+      `${agents.length} agents have named a session so: ${names}; nothing is removed. Say of which one: --of TEAM/AGENT`,
+    );
+  }
+
+  /** Notes what is around a span of the same traces. */
+  relate(span: Related): void {
+    if (span.parent === null || !this.#traces.has(traceOf(span)) || this.#isNamed(span)) return;
+    const around = keyOf(span.parent, span);
+    const within = this.#within.get(around);
+    if (within) within.push(keyOf(span.id, span));
+    else this.#within.set(around, [keyOf(span.id, span)]);
+  }
+
+  /** A set goes on with what is added to it meanwhile. */
+  addWithin(): void {
+    for (const key of this.#keys) {
+      for (const within of this.#within.get(key) ?? []) this.#addKey(within);
+    }
+  }
+
+  has(span: Related): boolean {
+    const { id, parent } = span;
+    const isWithin = parent !== null && this.#keys.has(keyOf(parent, span));
+    return this.#keys.has(keyOf(id, span)) || isWithin || this.#isNamed(span);
+  }
+
+  #isNamed(span: Related): boolean {
+    if (span.session !== this.session) return false;
+    const agent = agentOf(span);
+    return this.of === undefined || agent === undefined || agent === this.of;
+  }
+
+  #add(span: Related): void {
+    this.#addKey(keyOf(span.id, span));
+  }
+
+  /** What a server did for nobody whom it knows is within what any agent says. */
+  #addKey(key: string): void {
     this.#keys.add(key);
-    this.#ids.add(span.id);
-    return true;
+    this.#keys.add(`${key.slice(0, key.indexOf(' '))} ${ANY}`);
   }
+}
 
-  /** An agent could name a span of another one as the one around its own; servers name that of who asks. */
-  #isWithin({ parent, from = '' }: Related): boolean {
-    if (parent === null) return false;
-    if (from.startsWith(`${SERVERS_TEAM}/`)) return this.#ids.has(parent);
-    return this.#keys.has(keyOf({ id: parent, from }));
-  }
+const MAX_NAMED = 10;
+/** No agent's name. */
+const ANY = '';
+
+/** Who has said so: `team/agent`. A server says whom it has answered; `undefined` where it knows nobody. */
+function agentOf({ from, agent }: Related): string | undefined {
+  if (!isOfServer(from ?? '')) return from ?? '';
+  return /^[^/]+\/[^/]+/u.exec(agent ?? '')?.[0];
+}
+
+function keyOf(id: string, span: Related): string {
+  return `${id} ${agentOf(span) ?? ANY}`;
+}
+
+function traceOf(span: Related): string {
+  return span.trace ?? agentOf(span) ?? ANY;
 }
 
 /** The files of a directory. */
 export function filesIn(directory: string): Place {
   return {
+    name: `of the files in ${directory}`,
     scan: async (see) => {
       for (const file of await dayFiles(directory)) await scanDay(file, see);
     },
     remove: async (isOf) => {
+      await removeDrafts(directory);
       let removed = 0;
       for (const file of await dayFiles(directory)) {
         let isThere = false;
-        await scanDay(file, (span) => (isThere ||= isOf(span)));
-        if (isThere) removed += await removeFromDay(file, isOf);
+        const isWhole = await scanDay(file, (span) => (isThere ||= isOf(span)));
+        if (isThere || !isWhole) removed += await removeFromDay(file, isOf);
       }
       return removed;
     },
   };
 }
 
-export function rowsOf(database: RecordDatabase): Place {
+export function rowsOf(database: RecordDatabase, file: string): Place {
   return {
+    name: `of ${file}`,
     scan: async (see) => {
       for (const span of database.related()) see(span);
     },
@@ -94,6 +174,9 @@ export function rowsOf(database: RecordDatabase): Place {
   };
 }
 
+/** That are read at a time, and ms that may pass until the first of them comes. */
+const MAX_MESSAGES = 500;
+const FETCH_MS = 1000;
 /** Ms that collectors may take to write what they have taken out of the stream. */
 const WRITE_MS = 5000;
 
@@ -103,6 +186,7 @@ export async function messagesOf(nats: NatsConnection): Promise<Place> {
   const manager = await jetstreamManager(nats);
   const messages = () => messagesIn(nats, manager);
   return {
+    name: 'of the stream',
     scan: async (see) => {
       for await (const { span } of messages()) see(span);
     },
@@ -118,16 +202,20 @@ export async function messagesOf(nats: NatsConnection): Promise<Place> {
   };
 }
 
+/** What is there now. Others may remove it meanwhile. */
 async function* messagesIn(nats: NatsConnection, { streams }: JetStreamManager) {
   const { jetstream } = await loadJetStream();
   const { state } = await streams.info(RECORD_STREAM);
-  if (state.messages === 0) return;
   const consumer = await jetstream(nats).consumers.get(RECORD_STREAM);
-  const messages = await consumer.consume();
-  for await (const { seq, subject, data, info } of messages) {
-    const span = readFleetSpan(subject, data);
-    if (typeof span !== 'string') yield { seq, span };
-    if (seq >= state.last_seq || info.pending === 0) break;
+  for (let last = 0, next = 0; last < state.last_seq; last = next) {
+    const messages = await consumer.fetch({ max_messages: MAX_MESSAGES, expires: FETCH_MS });
+    for await (const { seq, subject, data, info } of messages) {
+      next = seq;
+      const span = readFleetSpan(subject, data);
+      if (typeof span !== 'string') yield { seq, span };
+      if (info.pending === 0) return;
+    }
+    if (next === last) return;
   }
 }
 

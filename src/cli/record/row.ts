@@ -6,10 +6,10 @@ export type RecordRow = Readonly<Record<Column, string | number | null>>;
 
 /** Who, what, when, by which policy, with which verdict, and by whom approved. */
 export function rowOf(span: SpanRecord): RecordRow {
-  const { kind, name, from, agent, decidedBy, parent } = span;
+  const { kind, name, from, agent, decidedBy, parent, isShadow } = span;
   const isHooks = kind === 'hook' || kind === 'question';
   // An agent could say that it is another one; a server says who has asked it.
-  const isBelieved = agent !== undefined && (from?.startsWith(`${SERVERS_TEAM}/`) ?? true);
+  const isBelieved = agent !== undefined && (from === undefined || isOfServer(from));
   return {
     time: new Date(span.start).toISOString(),
     from: from ?? null,
@@ -19,8 +19,10 @@ export function rowOf(span: SpanRecord): RecordRow {
     event: span.event ?? null,
     tool: span.tool ?? null,
     call: span.call ?? null,
-    verdict: span.verdict,
-    shadow: span.isShadow ? 1 : null,
+    // What a shadow says had no effect: whoever asks for what was blocked must not be given it.
+    verdict: isShadow ? null : span.verdict,
+    shadow: isShadow ? span.verdict : null,
+    counted: span.counted ?? null,
     hook: isHooks ? name : (decidedBy?.join(', ') ?? null),
     approver: span.approver ?? null,
     policy: span.policy ?? null,
@@ -28,7 +30,12 @@ export function rowOf(span: SpanRecord): RecordRow {
     duration_ms: span.durationMs,
     id: span.id,
     parent,
+    trace: span.trace ?? null,
   };
+}
+
+export function isOfServer(from: string): boolean {
+  return from.startsWith(`${SERVERS_TEAM}/`);
 }
 
 /** No agent can take the id of another's span. */

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { once } from 'node:events';
+import { hash } from 'node:crypto';
 import { countsForLate, endIfOver, isReadBeside } from '../../core/lateVerdict.js';
 import { reply as replyTo } from '../../dialects/reverse.js';
 import { planOfGuards } from '../../hooks/envelopes.js';
@@ -60,7 +59,7 @@ class Ended extends Error {
 export class PolicyAnswers {
   readonly #kept = new KeptAnswers();
   /** What hooks work on, also where nobody waits for it any more. */
-  readonly #running = new Map<Promise<unknown>, AbortController>();
+  readonly #running = new Map<Promise<unknown>, (why: Ended) => void>();
   /** One agent gets no more than half of them. */
   readonly #places: Quota;
   #isDraining = false;
@@ -149,7 +148,7 @@ export class PolicyAnswers {
     this.#isDraining = true;
     const over = new Ended('draining', 'The server has ended before its hooks had answered');
     const timer = setTimeout(() => {
-      for (const controller of this.#running.values()) controller.abort(over);
+      for (const end of this.#running.values()) end(over);
     }, withinMs);
     await Promise.allSettled(this.#running.keys());
     clearTimeout(timer);
@@ -180,12 +179,17 @@ export class PolicyAnswers {
   /** Puts a question to the hooks. It ends with its deadline, and no earlier because nobody waits any more. */
   async #ask(asked: Asked, read: ReadQuestion, policy: Policy, timeoutMs: number): Promise<Reply> {
     const controller = new AbortController();
-    const { signal } = controller;
-    const late = new Ended('late', `Its hooks had not answered after ${Math.round(timeoutMs)} ms`);
-    const deadline = setTimeout(() => controller.abort(late), timeoutMs);
+    let endWaiting!: (why: Ended) => void;
+    const ended = new Promise<never>((_resolve, reject) => (endWaiting = reject));
+    const end = (why: Ended) => {
+      endWaiting(why);
+      controller.abort(why);
+    };
+    const late = `Its hooks had not answered after ${Math.round(timeoutMs)} ms`;
+    const deadline = setTimeout(() => end(new Ended('late', late)), timeoutMs);
     policy.hold();
-    const deciding = this.#decide(asked, read, policy, signal);
-    this.#running.set(deciding, controller);
+    const deciding = this.#decide(asked, read, policy, controller.signal);
+    this.#running.set(deciding, end);
     const over = () => {
       clearTimeout(deadline);
       this.#places.give(asked.asker);
@@ -194,9 +198,7 @@ export class PolicyAnswers {
     };
     deciding.then(over, over);
     try {
-      const first = await Promise.race([deciding, once(signal, 'abort')]);
-      if (typeof first !== 'string') throw signal.reason;
-      return { status: 200, body: first };
+      return { status: 200, body: await Promise.race([deciding, ended]) };
     } catch (error) {
       const refusal = error instanceof Ended ? error.refusal : 'fault';
       return this.#refuse(asked, policy, refusal, errorMessage(error), read.event);
@@ -250,6 +252,5 @@ export class PolicyAnswers {
 
 /** The same id for something else, or by somebody else, is another question. */
 function keyOf({ format, event, text, question, asker = '' }: Asked): string {
-  const about = [asker, question.id, format, event].join('\n');
-  return createHash('sha256').update(about).update('\n').update(text).digest('hex');
+  return hash('sha256', [asker, question.id, format, event, text].join('\n'));
 }

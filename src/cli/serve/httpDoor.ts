@@ -102,6 +102,8 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   };
 }
 
+type Sent = Readonly<Record<string, string>>;
+
 const EVENTS_PATH = '/v1/events';
 const EVENT_PATH = `${EVENTS_PATH}/`;
 const CLAUDE_PATH = '/v1/claude';
@@ -223,18 +225,18 @@ class Routes {
   }
 
   #reply(response: ServerResponse, { status, body, retryAfterS }: Reply): void {
-    const retry = retryAfterS !== undefined && { 'Retry-After': String(retryAfterS) };
-    this.#write(response, status, body, { ...retry });
+    const retry = retryAfterS === undefined ? undefined : { 'Retry-After': String(retryAfterS) };
+    this.#write(response, status, body, retry);
   }
 
   #send(response: ServerResponse, status: number, body: object, headers = {}): void {
     this.#write(response, status, JSON.stringify(body), headers);
   }
 
-  #write(response: ServerResponse, status: number, body: string, headers = {}): void {
+  #write(response: ServerResponse, status: number, body: string, headers?: Sent): void {
     const isOutdated = this.#connections?.has(response.req.socket) === false;
     const isLast = isOutdated || this.options.answers.isDraining;
-    write(response, status, body, { ...headers, ...(isLast && PARTING) });
+    write(response, status, body, isLast ? { ...headers, ...PARTING } : headers);
   }
 }
 

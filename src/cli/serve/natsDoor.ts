@@ -286,8 +286,9 @@ export class NatsDoor {
     if (!this.isConnected()) return;
     const max = this.#connection?.info?.max_payload ?? 1024 * 1024;
     const { status, body } = fitAnswer(reply, max - HEADER_ROOM);
+    if (status === 200) return void message.respond(body);
     const headers = this.#newHeaders();
-    if (status !== 200) headers.set(HEADERS.status, String(status));
+    headers.set(HEADERS.status, String(status));
     message.respond(body, { headers });
   }
 }

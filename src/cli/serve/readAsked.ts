@@ -123,26 +123,13 @@ function readReceived(asked: Asked, sent: Record<string, unknown>): ReadQuestion
 }
 
 /** What a question does not say is empty: the server's own session is another one. */
-function sessionOf(
-  { asker }: Asked,
-  {
-    sessionId = '',
-    cwd = '',
-    transcriptPath = '',
-    agent,
-    ...subagent
-  }: Partial<Record<keyof CallSession, string | undefined>>,
-): CallSession {
-  const who = [asker, agent].filter((part) => part !== undefined && part !== '').join('/');
-  return {
-    ...subagent,
-    sessionId,
-    cwd,
-    transcriptPath,
-    ...(who !== '' && { agent: who }),
-    ...(asker !== undefined && { asker }),
-  };
+function sessionOf({ asker }: Asked, identity: Identity): CallSession {
+  const { sessionId = '', cwd = '', transcriptPath = '', agent = '' } = identity;
+  const who = asker && agent ? `${asker}/${agent}` : asker || agent || undefined;
+  return { ...identity, sessionId, cwd, transcriptPath, agent: who, asker };
 }
+
+type Identity = Partial<Record<keyof CallSession, string | undefined>>;
 
 function textOf(sent: Record<string, unknown>, field: string): string | undefined {
   const value = sent[field];

@@ -148,7 +148,7 @@ async function readAnew(served: Served, options: ServeOptions, door: HttpDoor): 
     if (roles) fleet.roles?.replaceBy(roles);
     door.setTls(tls);
   } catch (error) {
-    printNotice('error', `tokens and certificates stay as they were: ${errorMessage(error)}`);
+    printNotice('error', `tokens, roles and certificates stay as they were: ${errorMessage(error)}`);
   }
   await policies;
 }

@@ -1,5 +1,7 @@
-import type { Attributes, Context, HrTime, SpanStatus, Tracer } from '@opentelemetry/api';
-import type { BasicTracerProvider, SpanExporter } from '@opentelemetry/sdk-trace-base';
+import type * as Api from '@opentelemetry/api';
+import type * as Otlp from '@opentelemetry/exporter-trace-otlp-http';
+import type * as Resources from '@opentelemetry/resources';
+import type * as Sdk from '@opentelemetry/sdk-trace-base';
 import { errorMessage } from '../../util/errorMessage.js';
 import { loadOptional } from '../../util/optionalPackage.js';
 import type { HookEnvironmentPolicy } from '../../run/hookEnvironment.js';
@@ -28,6 +30,12 @@ const MAX_WAITING = 16_384;
 const REQUEST_MS = 5000;
 /** Ms after which what waits is sent. */
 const PAUSE_MS = 1000;
+/** A collector refuses a request of some megabytes, with all spans in it. In characters of one text. */
+const MAX_TEXT = 1024;
+/** Items of one list, and sizes by name. */
+const MAX_ITEMS = 64;
+/** Nanoseconds since 1970 have 63 bits: what is later is none of a clock. In ms. */
+const LATEST_MS = 9e12;
 
 /**
  * Sends spans with the packages of OpenTelemetry, as records of them: masked and cut, and without what models, tools and
@@ -41,8 +49,8 @@ export async function openOtlp(options: OtlpOptions): Promise<OtlpExport> {
 
 class Exporting implements OtlpExport {
   readonly #exporter: Told;
-  readonly #provider: BasicTracerProvider;
-  readonly #tracer: Tracer;
+  readonly #provider: Sdk.BasicTracerProvider;
+  readonly #tracer: Api.Tracer;
   /** What the span that is made next has. */
   readonly #next = { trace: '', id: '' };
 
@@ -59,6 +67,7 @@ class Exporting implements OtlpExport {
         .resourceFromAttributes({ 'service.name': 'hookstack' })
         .merge(resources.detectResources({ detectors: [resources.envDetector] })),
       sampler: new sdk.AlwaysOnSampler(),
+      spanLimits: { attributeValueLengthLimit: MAX_TEXT },
       idGenerator: {
         generateTraceId: () => this.#next.trace,
         generateSpanId: () => this.#next.id,
@@ -89,7 +98,7 @@ class Exporting implements OtlpExport {
     this.#exporter.tellLost();
   }
 
-  #around({ parent }: SpanRecord): Context {
+  #around({ parent }: SpanRecord): Api.Context {
     const { ROOT_CONTEXT, TraceFlags, trace } = this.packages.api;
     if (parent === null) return ROOT_CONTEXT;
     const around = {
@@ -102,7 +111,8 @@ class Exporting implements OtlpExport {
 }
 
 /** A number would be one since the begin of this process, where it is a time before that. */
-function toHrTime(ms: number): HrTime {
+function toHrTime(time: number): Api.HrTime {
+  const ms = Math.min(time, LATEST_MS);
   const seconds = Math.floor(ms / 1000);
   return [seconds, Math.round((ms - seconds * 1000) * 1e6)];
 }
@@ -123,15 +133,17 @@ export function sendSpans(to: OtlpExport, environment?: HookEnvironmentPolicy): 
 type Packages = Awaited<ReturnType<typeof loadPackages>>;
 
 async function loadPackages() {
-  const load = <T>(name: string) =>
-    loadOptional<T>(`@opentelemetry/${name}`, '--otlp needs', PACKAGES);
   const [api, sdk, resources, otlp] = await Promise.all([
-    load<typeof import('@opentelemetry/api')>('api'),
-    load<typeof import('@opentelemetry/sdk-trace-base')>('sdk-trace-base'),
-    load<typeof import('@opentelemetry/resources')>('resources'),
-    load<typeof import('@opentelemetry/exporter-trace-otlp-http')>('exporter-trace-otlp-http'),
+    load<typeof Api>('api'),
+    load<typeof Sdk>('sdk-trace-base'),
+    load<typeof Resources>('resources'),
+    load<typeof Otlp>('exporter-trace-otlp-http'),
   ]);
   return { api, sdk, resources, otlp };
+}
+
+function load<T>(name: string): Promise<T> {
+  return loadOptional<T>(`@opentelemetry/${name}`, '--otlp needs', PACKAGES);
 }
 
 /** Later ones need a later Node. */
@@ -140,7 +152,7 @@ const PACKAGES =
 
 /** Whoever records may write anything, and older versions write none. */
 function traceOf({ id, trace = '' }: SpanRecord): string {
-  return /^[0-9a-f]{32}$/u.test(trace) ? trace : id.padStart(32, '0');
+  return /^(?!0+$)[0-9a-f]{32}$/u.test(trace) ? trace : id.padStart(32, '0');
 }
 
 function endpointOf(url: string): string {
@@ -149,13 +161,13 @@ function endpointOf(url: string): string {
 }
 
 function nameOf({ kind, name }: SpanRecord): string {
-  if (kind === 'tool') return `execute_tool ${name}`;
-  return kind === 'model' ? `chat ${name}` : `${kind} ${name}`;
+  const what = { tool: 'execute_tool', model: 'chat' }[kind as string] ?? kind;
+  return `${what} ${name}`.slice(0, MAX_TEXT);
 }
 
 /** By the semantic conventions where they have a name, and below `hookstack` where not. */
-function attributesOf(span: SpanRecord): Attributes {
-  const { kind, name, verdict, sizes = {} } = span;
+function attributesOf(span: SpanRecord): Api.Attributes {
+  const { kind, name, verdict, sizes = {}, session = kind === 'session' ? name : undefined } = span;
   const { promptTokens, answerTokens, ...others } = sizes;
   return {
     'hookstack.kind': kind,
@@ -164,44 +176,59 @@ function attributesOf(span: SpanRecord): Attributes {
     'hookstack.event': span.event,
     'hookstack.moment': span.moment,
     'hookstack.reason': span.reason,
-    'hookstack.decided_by': span.decidedBy && [...span.decidedBy],
+    'hookstack.decided_by': span.decidedBy?.slice(0, MAX_ITEMS),
+    'hookstack.policy': span.policy,
+    'hookstack.shadow': span.isShadow,
+    'hookstack.approver': span.approver,
     'hookstack.own_ms': span.ownMs,
     'hookstack.process': span.process,
     'hookstack.from': span.from,
     'process.command_line': span.command,
-    'process.exit.code': span.exitCode,
+    'process.exit.code': toCarried(span.exitCode),
     'hookstack.signal': span.signal,
     'error.type': verdict === 'fail' ? kind : undefined,
-    ...(kind === 'session' && { 'session.id': name, 'gen_ai.conversation.id': name }),
+    'session.id': session,
+    'gen_ai.conversation.id': session,
+    'gen_ai.agent.name': span.agent,
+    'gen_ai.tool.call.id': span.call,
     ...(kind === 'tool' && { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': name }),
     ...(kind === 'model' && { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': name }),
-    'gen_ai.usage.input_tokens': promptTokens,
-    'gen_ai.usage.output_tokens': answerTokens,
+    'gen_ai.usage.input_tokens': toCarried(promptTokens),
+    'gen_ai.usage.output_tokens': toCarried(answerTokens),
     ...Object.fromEntries(
-      Object.entries(others).map(([of, size]) => [`hookstack.size.${of}`, size]),
+      Object.entries(others)
+        .slice(0, MAX_ITEMS)
+        .map(([of, size]) => [`hookstack.size.${of.slice(0, MAX_ITEMS)}`, toCarried(size)]),
     ),
   };
 }
 
+/** A whole number has 64 bits there. */
+function toCarried(number: number | undefined): number | undefined {
+  return number !== undefined && Math.abs(number) < 2 ** 63 ? number : undefined;
+}
+
 /** What was blocked has not failed. */
-function statusOf({ verdict, error, reason }: SpanRecord): SpanStatus | undefined {
+function statusOf({ verdict, error, reason }: SpanRecord): Api.SpanStatus | undefined {
   const ERROR = 2;
-  return verdict === 'fail' ? { code: ERROR, message: error ?? reason ?? '' } : undefined;
+  return verdict === 'fail'
+    ? { code: ERROR, message: (error ?? reason ?? '').slice(0, MAX_TEXT) }
+    : undefined;
 }
 
 /** An exporter that says what becomes of its spans, which the packages tell nobody. */
-class Told implements SpanExporter {
+class Told implements Sdk.SpanExporter {
   expected = 0;
   #taken = 0;
   #isFailing = false;
 
   constructor(
-    private readonly exporter: SpanExporter,
+    private readonly exporter: Sdk.SpanExporter,
     private readonly url: string,
     private readonly tell: (message: string) => void,
   ) {}
 
-  export(...[spans, done]: Parameters<SpanExporter['export']>): void {
+  export(...[spans, done]: Parameters<Sdk.SpanExporter['export']>): void {
     this.exporter.export(spans, (result) => {
       const isFailing = result.code !== 0;
       if (!isFailing) this.#taken += spans.length;

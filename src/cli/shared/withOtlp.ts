@@ -10,8 +10,11 @@ import { orUsageError } from './usageError.js';
  */
 export async function openSpans(url: string): Promise<OtlpExport> {
   const { openOtlp } = await import('./otlp.js');
-  const onProblem = (text: string) => printNotice('warning', text, 'otlp');
-  return orUsageError(openOtlp({ url, onProblem }), String);
+  return orUsageError(openOtlp({ url, onProblem: warn }), String);
+}
+
+function warn(text: string): void {
+  printNotice('warning', text, 'otlp');
 }
 
 /**

@@ -74,7 +74,7 @@ export function formatFleetSpan(span: FleetSpan): string {
 
 function formatSpan(span: StorySpan, why: string | undefined): string {
   const indent = '  '.repeat(Math.min(span.depth, MAX_INDENT));
-  const { exitCode, signal, process: age, decidedBy = [], policy, counted } = span;
+  const { exitCode, signal, process: age, decidedBy = [], approver, policy, counted } = span;
   const facts = [
     formatMs(span.durationMs),
     exitCode && `exit code ${exitCode}`,
@@ -82,6 +82,7 @@ function formatSpan(span: StorySpan, why: string | undefined): string {
     age && `${age} process`,
     policy !== undefined && toOneLine(`policy ${policy}`),
     counted !== undefined && toOneLine(`${counted} counted`),
+    approver !== undefined && toOneLine(`answered by ${approver}`),
     span.from !== undefined && toOneLine(span.from),
   ].filter(Boolean);
   const by = decidedBy.length > 0 ? `by ${toOneLine(decidedBy.join(', '))}: ` : '';

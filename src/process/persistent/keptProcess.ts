@@ -57,6 +57,7 @@ export class KeptProcess {
   /** What it answered to that, or what is wrong with it. */
   #answer: Answer | string | undefined;
   #exchange = new Exchange(MAX_HELLO);
+  #isReferenced: boolean | undefined;
   readonly #exited: Promise<unknown>;
   readonly #hello: NodeJS.Timeout;
   readonly #idle: NodeJS.Timeout;
@@ -88,6 +89,8 @@ export class KeptProcess {
 
   /** Says whether the host stays alive for it. */
   setReferenced(isReferenced: boolean): void {
+    if (this.#isReferenced === isReferenced) return;
+    this.#isReferenced = isReferenced;
     setReferenced(this.command.subprocess, isReferenced);
   }
 
@@ -146,8 +149,12 @@ export class KeptProcess {
     // What is short is copied, which costs less than to hand over pieces.
     const isShort = line.every(({ length }) => length < MAX_COPIED);
     const { stdin } = this.command.subprocess;
+    if (isShort) {
+      stdin.write(Buffer.concat(line));
+      return;
+    }
     stdin.cork();
-    for (const piece of isShort ? [Buffer.concat(line)] : line) stdin.write(piece);
+    for (const piece of line) stdin.write(piece);
     stdin.uncork();
   }
 

@@ -21,6 +21,7 @@ interface Sent {
   readonly name: string;
   readonly kind: number;
   readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
   readonly status: { readonly code?: number; readonly message?: string };
   readonly attributes: readonly { readonly key: string; readonly value: object }[];
 }
@@ -46,7 +47,7 @@ beforeEach(async () => {
       const body = JSON.parse(text) as Body;
       bodies.push({ url: request.url, key: request.headers['api-key'], body });
       response.setHeader('Content-Type', 'application/json');
-      response.end('{}');
+      return response.end('{}');
     });
   });
   await once(receiver.listen(0, '127.0.0.1'), 'listening');
@@ -80,8 +81,9 @@ async function serve(args: readonly string[], env = {}) {
   const listen = ['serve', '--settings', settings, '--listen', '127.0.0.1:0'];
   const server = cli.start([...listen, ...args], { env: { API_TOKEN: SECRET, ...env } });
   running.push(server);
-  const said = await Promise.race([once(server.stdout!, 'data'), server]);
-  return { server, at: /http\S+/u.exec(String(said))?.[0] ?? '' };
+  const lines = once(server.stdout!, 'data').then(([line]) => (line as Buffer).toString());
+  const said = await Promise.race([lines, server.then(() => '')]);
+  return { server, at: /http\S+/u.exec(said)?.[0] ?? '' };
 }
 
 /** An agent that wants to write a file, and asks a server about it. */
@@ -131,11 +133,14 @@ describe('--otlp', () => {
     });
     // What was blocked has not failed.
     expect(tool?.status.code ?? 0).toBe(0);
-    const [chat] = sent().filter(({ name }) => name.startsWith('chat '));
+    const chat = sent().find(({ name }) => name.startsWith('chat '));
     expect(chat).toMatchObject({ kind: 3 });
     const asked = new Set(named('hook ask').map(({ spanId }) => spanId));
     const central = named('hook central');
     expect(central).toHaveLength(asked.size);
+    const policy = expect.stringMatching(/^[0-9a-f]{12}$/u) as string;
+    expect(attributesOf(central[0]!)).toMatchObject({ 'hookstack.policy': policy });
+    expect(attributesOf(tool!)).toMatchObject({ 'session.id': expect.any(String) as string });
     for (const { parentSpanId } of central) {
       const event = sent().find(({ spanId }) => spanId === parentSpanId);
       expect(event?.name).toBe('event BeforeTool');
@@ -191,6 +196,48 @@ describe('--otlp', () => {
     expect(third).toMatchObject({ traceId: '00000000000000002123456789abcdef' });
     await cli.runProgram(['collect', ...from, '--once']);
     expect(sent()).toHaveLength(3);
+  });
+
+  it('sends nothing of an agent that a collector would refuse, as it refuses the spans of others with it', async () => {
+    nats = await startNats();
+    const secret = await cli.write('policy.token', FLEET_SECRETS.policy);
+    await chmod(secret, 0o600);
+    const from = ['--nats', nats.url, '--token-file', secret, '--out', 'record', '--otlp', url];
+    expect((await cli.runProgram(['collect', ...from, '--once'])).exitCode).toBe(0);
+    const client = await rawClient(nats, 'one');
+    const span = { kind: 'hook', name: 'x', start: 1000, durationMs: 5, verdict: 'fail' };
+    const long = 'long '.repeat(100_000);
+    const many = Array.from({ length: 5000 }, (_, index) => `m${index}`);
+    const hostile = [
+      { start: 4e15, durationMs: 4e15 },
+      { exitCode: 1e300, sizes: { promptTokens: 2 ** 70, [long]: 1 } },
+      { sizes: Object.fromEntries(many.map((name) => [name, 1])) },
+      { name: long, reason: long, error: long, command: long, decidedBy: [...many, long] },
+      { id: '0000000000000000', trace: '0'.repeat(32), parent: '0'.repeat(16) },
+      { parent: long, event: long, moment: long, signal: long },
+    ];
+    for (const [index, each] of hostile.entries()) {
+      const id = `${index}`.padStart(16, 'a');
+      client.publish('hooks.event.acme.one', JSON.stringify({ id, ...span, ...each }));
+    }
+    await client.drain();
+    const { stdout, stderr } = await cli.runProgram(['collect', ...from, '--once']);
+    expect({ stdout, stderr }).toEqual({
+      stdout: 'Wrote 5 spans, 1 message left out',
+      stderr: expect.stringContaining('its id is none of a span') as string,
+    });
+    expect(sent()).toHaveLength(5);
+    for (const each of sent()) {
+      // What the protocol can carry, and collectors take.
+      expect(each.spanId).toMatch(/^(?!0+$)[0-9a-f]{16}$/u);
+      expect(each.traceId).toMatch(/^(?!0+$)[0-9a-f]{32}$/u);
+      expect(each.parentSpanId ?? '').toMatch(/^(?:(?!0+$)[0-9a-f]{16})?$/u);
+      expect(BigInt(each.endTimeUnixNano)).toBeLessThan(2n ** 63n);
+      expect(JSON.stringify(each).length).toBeLessThan(32_000);
+      for (const value of Object.values(attributesOf(each))) {
+        expect(typeof value !== 'number' || Math.abs(value) < 2 ** 63).toBe(true);
+      }
+    }
   });
 
   it('says so where nobody takes spans, and does its work', async () => {

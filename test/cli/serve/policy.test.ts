@@ -216,6 +216,15 @@ describe('a change of the settings', () => {
     await expect.poll(() => ask(url)).toMatchObject({ reason: 'second' });
   });
 
+  it('says when the file is a policy again, also where it is the one before', async () => {
+    const before = await cli.read('policy.json');
+    const { told } = await start();
+    await replace('{');
+    await expect.poll(told).toContain('goes on to count');
+    await replace(before);
+    await expect.poll(told).toMatch(/policy \w+ of \S+ counts, anew/u);
+  });
+
   it('does not reach a question that is asked, which ends under the policy of its beginning', async () => {
     const slow = saying(
       { decision: 'block', reason: 'slow' },
@@ -301,7 +310,7 @@ describe('SIGHUP', () => {
     expect(await ask(url, CALL, FIRST)).toMatchObject({ reason: 'first' });
     await writeTokens('acme/one short\n');
     server.kill('SIGHUP');
-    await expect.poll(told).toContain('tokens and certificates stay as they were');
+    await expect.poll(told).toContain('tokens, roles and certificates stay as they were');
     expect(await ask(url, CALL, FIRST)).toMatchObject({ reason: 'first' });
     await writeTokens(`acme/one ${NEXT}\n`);
     server.kill('SIGHUP');
@@ -344,7 +353,7 @@ describe('SIGHUP', () => {
     expect(await askTls(url)).toMatchObject({ headers: { connection: 'keep-alive' } });
     await cli.write('server.pem', 'no certificate');
     server.kill('SIGHUP');
-    await expect.poll(told).toContain('tokens and certificates stay as they were');
+    await expect.poll(told).toContain('tokens, roles and certificates stay as they were');
     expect(await shown()).toBe('after');
   });
 });

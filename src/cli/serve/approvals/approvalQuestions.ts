@@ -1,4 +1,5 @@
-import type { AskingHook } from '../../../protocol/approval.js';
+import { descriptionOf } from '../../../approvals/approvals.js';
+import type { Answer, Approval, AskingHook } from '../../../protocol/approval.js';
 import { events } from '../../../protocol/events.js';
 import { HookEventName } from '../../../protocol/types.js';
 import {
@@ -19,6 +20,7 @@ import {
 } from '../../../fleet/approvalEnvelope.js';
 import { markAnswer } from '../../../fleet/answerMark.js';
 import { readQuestion } from '../../../fleet/question.js';
+import { traced } from '../../../trace/span.js';
 import { errorMessage } from '../../../util/errorMessage.js';
 import type { KvBoard, Outcome } from './kvBoard.js';
 import type { KeptRequest } from './storedQuestion.js';
@@ -67,6 +69,7 @@ export async function answerQuestion(board: KvBoard, put: PutQuestion): Promise<
       waitMs: Math.min(waitMs ?? LONGEST_WAIT_MS, LONGEST_WAIT_MS),
       ...(asksAgain && { asksAgain }),
     });
+    if (outcome.kind === 'approval') await record(put.from, asked, outcome.approval);
     return replyTo(request, outcome);
   } catch (error) {
     return fault(
@@ -74,6 +77,14 @@ export async function answerQuestion(board: KvBoard, put: PutQuestion): Promise<
       `the board of questions cannot be reached (${errorMessage(error)}): ask again`,
     );
   }
+}
+
+/** The record has it from the server, too: an agent could say anything. */
+function record(from: string, asked: KeptRequest, approval: Approval): Promise<Answer> {
+  const agent = [from, asked.agent].filter(Boolean).join('/');
+  const source = approval.by === undefined ? 'nobody' : 'person';
+  const work = async (): Promise<Answer> => ({ ...approval, source });
+  return traced('question', descriptionOf({ ...asked, agent }), work);
 }
 
 function replyTo(request: { readonly id: string }, outcome: Outcome): PutReply {

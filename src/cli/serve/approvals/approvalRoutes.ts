@@ -19,7 +19,6 @@ import type { People } from '../../shared/people/people.js';
 import type { Roles } from '../../shared/people/roles.js';
 import {
   PAGE,
-  pageSession,
   SignIn,
   OTHER_QUESTION,
   whyNotShown,
@@ -134,7 +133,7 @@ class PageRoutes {
     options: SignInOptions,
   ) {
     const { people, sessions, roles } = approvers;
-    this.#signIn = new SignIn(options, people, sessions);
+    this.#signIn = new SignIn(options, people, sessions, roles);
     this.#events = new ApprovalEvents(board, this.#signIn, roles);
   }
 
@@ -166,7 +165,7 @@ class PageRoutes {
     if (path === '/session' || path === '/events') {
       if (method !== 'GET') return wrongMethod(response, 'GET');
       if (path === '/events') return this.#events.open(request, response, session);
-      return send(response, 200, pageSession(session, people.kind));
+      return send(response, 200, this.#signIn.pageOf(session));
     }
     const refusal = this.#signIn.whyForged(request, session);
     if (refusal) return send(response, 403, { error: refusal });

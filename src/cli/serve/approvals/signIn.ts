@@ -11,6 +11,7 @@ import type { Objection } from './kvBoard.js';
 import { sealOf, type ApproverSession, type KvSessions } from './kvSessions.js';
 import { CALLBACK, type OidcPeople } from '../../shared/people/oidc.js';
 import type { People, Person } from '../../shared/people/people.js';
+import type { Roles } from '../../shared/people/roles.js';
 
 /** Where the page of questions is. */
 export const PAGE = '/approvals';
@@ -28,12 +29,6 @@ export interface SignInOptions {
   readonly log: (line: string) => void;
 }
 
-/** What a page has to know of its session. */
-export function pageSession(session: ApproverSession, signIn: People['kind']) {
-  const csrf = sealOf(session, 'csrf');
-  return { name: show(session.name), csrf, readMs: MIN_READ_MS, signIn };
-}
-
 /** Lets people in, and knows which requests are theirs. */
 export class SignIn {
   readonly #failed = new LastMinute();
@@ -44,6 +39,7 @@ export class SignIn {
     private readonly options: SignInOptions,
     private readonly people: People,
     private readonly sessions: KvSessions,
+    private readonly roles?: Roles,
   ) {
     people.onRevoked?.((isRevoked) => {
       // This server refuses them in any case.
@@ -53,6 +49,13 @@ export class SignIn {
 
   get kind(): People['kind'] {
     return this.people.kind;
+  }
+
+  /** What a page has to know of its session. */
+  pageOf(session: ApproverSession) {
+    const csrf = sealOf(session, 'csrf');
+    const hasRole = this.roles?.knows(session) ?? true;
+    return { name: show(session.name), csrf, readMs: MIN_READ_MS, signIn: this.kind, hasRole };
   }
 
   async begin(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -69,7 +72,7 @@ export class SignIn {
     const session = await this.#start(response, person, from);
     if (!session) return;
     const cookie = this.#cookie(session.secret, this.sessions.lifetimeS);
-    return send(response, 200, pageSession(session, this.kind), { 'Set-Cookie': cookie });
+    return send(response, 200, this.pageOf(session), { 'Set-Cookie': cookie });
   }
 
   /** Sends a browser to the provider, or takes it back from there. */
@@ -116,8 +119,10 @@ export class SignIn {
     }
     this.#begun.add(person.id);
     const session = await this.sessions.start(person);
-    const { name } = person;
-    this.options.log(`${toOneLine(name)} has signed in to ${PAGE} from ${toOneLine(from)}`);
+    const { name, groups } = person;
+    const of = groups.length > 0 ? `the groups ${groups.join(', ')}` : 'no group';
+    const role = this.roles?.knows(person) === false ? `, and has no role (--roles), in ${of}` : '';
+    this.options.log(toOneLine(`${name} has signed in to ${PAGE} from ${from}${role}`));
     return session;
   }
 

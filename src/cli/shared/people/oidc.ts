@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import type * as Oidc from 'openid-client';
 import { isLoopback } from '../../../fleet/address.js';
+import { certificateAdvice } from '../../../fleet/certificateAdvice.js';
 import { readSecretFile } from '../../../fleet/secret.js';
 import { objectOf, text } from '../../../util/checks.js';
 import { readText } from '../../../util/guardedRead.js';
@@ -142,8 +143,13 @@ export class OidcPeople implements People {
       this.oidc.ClientSecretPost(this.secret),
       { execute },
     ));
-    found.catch(() => (this.#client = undefined));
-    return found;
+    return found.catch((error: unknown) => {
+      this.#client = undefined;
+      const { cause } = error as Error;
+      const advice = certificateAdvice(cause, 'in NODE_EXTRA_CA_CERTS of the server');
+      const todo = advice === undefined ? '' : ` (${advice})`;
+      throw new Error(`${issuer} cannot be asked${todo}`, { cause: cause ?? error });
+    });
   }
 }
 

@@ -54,6 +54,11 @@ export class Roles {
     this.#runBy = others.#runBy;
   }
 
+  /** Whether somebody has any role. */
+  knows({ name, groups }: Person): boolean {
+    return this.#people.has(name) || groups.some((group) => this.#groups.has(group));
+  }
+
   /**
    * What somebody may do with a question; `undefined`: not even see it.
    *

@@ -138,7 +138,9 @@ function count() {
   const { size } = shown;
   say(
     size === 0
-      ? 'No question waits.'
+      ? session.hasRole
+        ? 'No question waits.'
+        : 'You have no role here, and see no questions: ask whoever runs the server.'
       : `${size} ${size === 1 ? 'question waits' : 'questions wait'}.`,
   );
   document.title = size === 0 ? 'hookstack approvals' : `(${size}) hookstack approvals`;
