@@ -365,6 +365,14 @@ async function spans(): Promise<SpanRecord[]> {
 
 const shadows = async () => (await spans()).filter(({ kind }) => kind === 'shadow');
 
+/** Has what a variable holds told. */
+const settings = (name: string, redact?: string) =>
+  JSON.stringify({
+    enableHooks: true,
+    hooks: { BeforeTool: [{ hooks: [hook(`echo "$${name}" >&2; exit 2`)] }] },
+    ...(redact && { hookEnvironment: { redact: [redact], allow: [redact] } }),
+  });
+
 describe('a shadow policy', () => {
   it('is asked as well, recorded, and has no effect', async () => {
     const strict = blocking('stricter', '.*');
@@ -451,12 +459,6 @@ describe('a shadow policy', () => {
   });
 
   it('masks what it names in what is recorded, as a policy does that counts later', async () => {
-    const settings = (name: string, redact?: string) =>
-      JSON.stringify({
-        enableHooks: true,
-        hooks: { BeforeTool: [{ hooks: [hook(`echo "$${name}" >&2; exit 2`)] }] },
-        ...(redact && { hookEnvironment: { redact: [redact], allow: [redact] } }),
-      });
     await replace(settings('HOME'));
     const shadow = await cli.write('shadow.json', settings('SHADOWED', 'SHADOWED'));
     const env = { SHADOWED: 'value-of-the-shadow', LATER: 'value-of-what-counts-later' };
