@@ -12,7 +12,7 @@ import { parseFleetAddress } from './address.js';
 import { denies, refusalIn, stops, type ReadAnswer } from './answerMark.js';
 import { ask } from './ask.js';
 import { withFiles } from './files.js';
-import { newQuestionId, QuestionLate, type Asking } from './question.js';
+import { newQuestionId, QuestionFailed, QuestionLate, type Asking } from './question.js';
 import { readSecret, withoutSecret } from './secret.js';
 import { hostEnvironment } from '../util/requester.js';
 
@@ -58,7 +58,9 @@ export async function askServer(
     if (signal?.aborted) return { outcome: { ...NOT_RUN, ending: 'aborted', durationMs } };
     // The question has a clock of its own, which may be a millisecond ahead.
     const isLate = deadline.aborted || error instanceof QuestionLate;
-    if (isLate) return { outcome: { ...NOT_RUN, ending: 'timeout', durationMs } };
+    const advice = error instanceof QuestionFailed ? error.advice : undefined;
+    const told = advice !== undefined && { error: new Error(advice) };
+    if (isLate) return { outcome: { ...NOT_RUN, ending: 'timeout', durationMs, ...told } };
     const why = new Error(withoutSecret(errorMessage(error), secret), { cause: error });
     return { outcome: { ...NOT_RUN, ending: 'broken', durationMs, error: why } };
   }

@@ -6,10 +6,9 @@ import type * as Nats from '@nats-io/transport-node';
 import type { Authenticator, ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
 import { removeControls } from '../protocol/sanitizeText.js';
 import { errorMessage } from '../util/errorMessage.js';
-import { readText } from '../util/guardedRead.js';
 import { loadOptional } from '../util/optionalPackage.js';
 import { endpointOf, type FleetAddress } from './address.js';
-import { certificateAdvice } from './certificateAdvice.js';
+import { certificateAdvice, certificatesOf } from './certificates.js';
 import type { TlsFiles } from './question.js';
 
 export type { TlsFiles } from './question.js';
@@ -35,7 +34,9 @@ export interface NatsOptions extends TlsFiles {
 export async function connectNats(options: NatsOptions): Promise<NatsConnection> {
   const { address, secret, name, inboxPrefix, timeoutMs = 5000, isSteady = false } = options;
   const nats = await loadPackage('@nats-io/transport-node');
-  const tls = await readTls(options);
+  const certificates = certificatesOf(options);
+  // What cannot be read is told now.
+  const isCertified = Object.values(certificates).some((each) => each !== undefined);
   const settings: ConnectionOptions = {
     servers: address.server,
     name,
@@ -49,7 +50,10 @@ export async function connectNats(options: NatsOptions): Promise<NatsConnection>
     ignoreClusterUpdates: true,
     ignoreAuthErrorAbort: isSteady,
     ...(inboxPrefix !== undefined && { inboxPrefix }),
-    ...((address.tls || tls) && { tls: { ...tls, ...certifiedFor(address.server) } }),
+    // The library looks into it at each connection.
+    ...((address.tls || isCertified) && {
+      tls: Object.assign(certificates, certifiedFor(address.server)),
+    }),
     ...(secret !== undefined && { authenticator: authenticatorOf(nats, secret) }),
   };
   await awaitGreeting(address.server, timeoutMs);
@@ -166,21 +170,11 @@ export function loadPackage<N extends keyof Packages>(name: N): Promise<Packages
   return loadOptional(name, 'NATS needs');
 }
 
-async function readTls({ caFile, certFile, keyFile }: TlsFiles) {
-  if (caFile === undefined && certFile === undefined) return undefined;
-  const [ca, cert, key] = await Promise.all([caFile, certFile, keyFile].map(readIfNamed));
-  return { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
-}
-
 /** The library would look for `localhost` in the certificate of a server that an IP address names. */
 function certifiedFor(server: string): Pick<TlsConnectionOptions, 'checkServerIdentity'> {
   const { host } = endpointOf(server);
   const { checkServerIdentity } = process.getBuiltinModule('node:tls');
   return { checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate) };
-}
-
-async function readIfNamed(file: string | undefined): Promise<string | undefined> {
-  return file === undefined ? undefined : readText(file);
 }
 
 function authenticatorOf(nats: typeof Nats, secret: string): Authenticator {

@@ -94,14 +94,27 @@ export interface ServerAnswer extends FleetAnswer {
 export class QuestionFailed extends Error {
   override readonly name = 'QuestionFailed';
 
+  /** What to do about it, where that is known. */
+  readonly advice: string | undefined;
+
   /** @param isUnasked whether nobody can have answered, so that it may be asked again */
   constructor(
     message: string,
     readonly isUnasked: boolean,
-    options?: ErrorOptions,
+    { advice, ...options }: ErrorOptions & { readonly advice?: string | undefined } = {},
   ) {
     super(message, options);
+    this.advice = advice;
   }
+}
+
+/** Rejects with the reason of a signal, once that aborts. */
+export function ended(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const end = () => reject(signal.reason as Error);
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
+  });
 }
 
 /** There was no answer in time. */

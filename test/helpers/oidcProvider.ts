@@ -21,10 +21,10 @@ export interface OidcProvider {
 const base64 = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 /** A small OpenID provider, at which everybody is signed in already: it sends each browser back at once. */
-export async function startOidcProvider(client: {
-  readonly id: string;
-  readonly secret: string;
-}): Promise<OidcProvider> {
+export async function startOidcProvider(
+  client: { readonly id: string; readonly secret: string },
+  way?: 'client_secret_basic',
+): Promise<OidcProvider> {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   /** Codes that nobody has used. */
   const codes = new Map<string, URLSearchParams>();
@@ -48,11 +48,15 @@ export async function startOidcProvider(client: {
     const challenge = createHash('sha256')
       .update(form.get('code_verifier') ?? '')
       .digest('base64url');
+    const basic = atob(request.headers.authorization?.split(' ')[1] ?? '').split(':');
+    const [id, secret] = way
+      ? basic.map(decodeURIComponent)
+      : [form.get('client_id'), form.get('client_secret')];
     const isRight =
+      id === client.id &&
+      secret === client.secret &&
       asked?.get('code_challenge') === challenge &&
-      asked.get('redirect_uri') === form.get('redirect_uri') &&
-      form.get('client_id') === client.id &&
-      form.get('client_secret') === client.secret;
+      asked.get('redirect_uri') === form.get('redirect_uri');
     if (!isRight) return tell(response, { error: 'invalid_grant' }, 400);
     const id_token = idToken(provider, asked, client.id, privateKey);
     return tell(response, { access_token: randomUUID(), token_type: 'Bearer', id_token });
@@ -74,6 +78,7 @@ export async function startOidcProvider(client: {
         jwks_uri: `${issuer}/jwks`,
         response_types_supported: ['code'],
         subject_types_supported: ['public'],
+        ...(way && { token_endpoint_auth_methods_supported: [way] }),
         id_token_signing_alg_values_supported: ['RS256'],
         code_challenge_methods_supported: ['S256'],
       });

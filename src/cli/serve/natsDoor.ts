@@ -20,8 +20,6 @@ export interface NatsDoorOptions extends Omit<SteadyNatsOptions, 'onOpen'> {
   readonly board?: KvBoard;
   /** Whether it does not open where the board cannot be used. Default: that is told, and tried again and again. */
   readonly needsBoard?: boolean;
-  /** No question to hooks waits longer, in ms, whatever it says. Default 10 minutes. */
-  readonly longestMs?: number;
   /** Questions of each kind that may be worked on at a time, and the bytes of those to hooks. Default 1000, and 128 MiB. */
   readonly maxPending?: number;
   readonly maxPendingBytes?: number;
@@ -43,7 +41,7 @@ interface Put {
 }
 
 const QUEUE = 'policy';
-/** Ms. */
+/** No question to hooks waits longer, in ms, whatever it says. */
 const LONGEST_MS = 600_000;
 /** Ms between attempts to open a board that could not be used. */
 const BOARD_RETRY_MS = 2000;
@@ -124,7 +122,7 @@ export class NatsDoor {
     const { board, needsBoard, onWarn } = this.options;
     const openBoard = async () => {
       await board?.begin(connection);
-      if (board) await this.#join(connection, this.#people);
+      if (board) await this.#join(connection, this.#people, QUEUE);
     };
     // No question is taken by a server that does not start.
     const isFirst = !this.#nats;
@@ -133,7 +131,7 @@ export class NatsDoor {
         throw new Error(`there is no room for questions: ${withAdvice(error)}`, { cause: error });
       });
     }
-    await this.#join(connection, this.#hooks);
+    await this.#join(connection, this.#hooks, QUEUE);
     await this.#openDirect(connection).catch(({ message }: Error) =>
       onWarn(`agents wait for servers that hang, as ${message}`),
     );
@@ -156,16 +154,15 @@ export class NatsDoor {
     }
   }
 
-  async #join(connection: NatsConnection, way: Way): Promise<void> {
+  async #join(connection: NatsConnection, way: Way, queue?: string): Promise<void> {
     const take = (message: Msg) => this.#take(message, way);
-    this.#subscriptions.push(await this.#subscribe(connection, way.subject, take, QUEUE));
+    this.#subscriptions.push(await this.#subscribe(connection, way.subject, take, queue));
   }
 
   /** For agents that have met a server that hangs. Until its end it says what it has. */
   async #openDirect(connection: NatsConnection): Promise<void> {
-    const own = directSubject(this.#id, '*.*');
-    const take = (message: Msg) => this.#take(message, this.#hooks);
-    this.#subscriptions.push(await this.#subscribe(connection, own, take));
+    const own = { ...this.#hooks, subject: directSubject(this.#id, '*.*') };
+    await this.#join(connection, own);
     const tell = (message: Msg) => this.#tellHeld(message);
     await this.#subscribe(connection, directSubject(undefined, '*.*'), tell);
   }
@@ -254,12 +251,11 @@ export class NatsDoor {
   }
 
   async #askHooks({ message, header, from }: Put): Promise<Reply> {
-    const { answers, longestMs = LONGEST_MS } = this.options;
-    const question = readQuestion(header, longestMs);
+    const question = readQuestion(header, LONGEST_MS);
     const text = this.#decode(message.data);
     if (text === undefined) return { status: 400, body: '{"error":"The question is no UTF-8"}' };
     const format = header(HEADERS.format) === 'claude' ? 'claude' : 'own';
-    return answers.answer({ format, text, question, asker: from });
+    return this.options.answers.answer({ format, text, question, asker: from });
   }
 
   async #askPeople({ message, header, from }: Put): Promise<PutReply> {

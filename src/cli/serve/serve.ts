@@ -11,6 +11,7 @@ import { UsageError } from '../shared/usageError.js';
 import { withOtlp } from '../shared/withOtlp.js';
 import { withTrace } from '../shared/withTrace.js';
 import { PolicyAnswers, type Refusal } from './answers.js';
+import { replaceApprovers } from './approvals/signIn.js';
 import {
   openFleet,
   readFleet,
@@ -57,7 +58,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   const { settings, shadow, check, log } = options;
   logAs(log);
   const listening = await readListening(options);
-  const fleet = await readFleet(options);
+  const fleet = await readFleet(options, listening.access);
   if (check !== undefined) return checkPolicy(check, options.cwd);
   if (settings === undefined) {
     throw new UsageError('Say whose hooks answer: hookstack serve --settings FILE');
@@ -112,7 +113,7 @@ async function listen(served: Served, options: ServeOptions): Promise<number> {
   const limits = { maxBody: maxBody * 1024 * 1024, longestMs: LONGEST_MS };
   try {
     nats = await openFleet(fleet, answers, notices);
-    const approvals = routesOf(fleet, listening, nats, notices);
+    const approvals = routesOf(listening, fleet, nats.board, notices);
     const ready = partsOf(served, answers, nats.door);
     const given = { ...listening, ...limits, answers, ready, metrics, notices, approvals };
     const door = await openHttpDoor(given);
@@ -142,13 +143,13 @@ async function readAnew(served: Served, options: ServeOptions, door: HttpDoor): 
   const policies = Promise.all([policy.reload(), shadow?.reload()]);
   try {
     const { access, tls } = await readListening(options);
-    const { approvers, roles } = await readFleet(options);
-    if (access.tokens) listening.access.tokens?.replaceBy(access.tokens);
-    if (approvers) fleet.approvers?.replaceBy(approvers);
-    if (roles) fleet.roles?.replaceBy(roles);
+    const { approvers } = await readFleet(options, access);
+    Object.assign(listening.access, access);
+    if (fleet.approvers && approvers) replaceApprovers(fleet.approvers, approvers);
     door.setTls(tls);
   } catch (error) {
-    printNotice('error', `tokens, roles and certificates stay as they were: ${errorMessage(error)}`);
+    const what = 'approvers, tokens, roles and certificates stay as they were';
+    printNotice('error', `${what}: ${errorMessage(error)}`);
   }
   await policies;
 }

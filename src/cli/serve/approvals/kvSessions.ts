@@ -28,21 +28,17 @@ const MAX_SESSION_BYTES = 32 * 1024;
 export class KvSessions {
   readonly lifetimeS = LIFETIME_MS / 1000;
   #bucket: KV | undefined;
-  #cookieName = '';
+  /** All servers of a fleet have the same, and two fleets of one host do not, whose cookies a browser sends to both. */
+  cookieName = '';
 
   /** Opens the bucket. Until then nobody can sign in. Idempotent. */
   async begin(nc: NatsConnection): Promise<void> {
     if (this.#bucket) return;
-    const limits = { maxBytes: MAX_BUCKET_BYTES, maxValueSize: MAX_SESSION_BYTES };
-    const kv = await openBucket(nc, BUCKET, { neededMs: LIFETIME_MS, ...limits });
+    const limits = { max_bytes: MAX_BUCKET_BYTES, maxValueSize: MAX_SESSION_BYTES };
+    const kv = await openBucket(nc, BUCKET, { ttl: LIFETIME_MS, ...limits });
     const { created } = (await kv.status()).streamInfo;
-    this.#cookieName = `hookstack_${digestOf(created).slice(0, 12)}`;
+    this.cookieName = `hookstack_${digestOf(created).slice(0, 12)}`;
     this.#bucket = kv;
-  }
-
-  /** All servers of a fleet have the same, and two fleets of one host do not, whose cookies a browser sends to both. */
-  get cookieName(): string {
-    return this.#cookieName;
   }
 
   async start(who: Person): Promise<ApproverSession> {

@@ -65,7 +65,9 @@ export function digestOf(request: KeptRequest): string {
 }
 
 /** What a question was about, for a log. */
-function aboutOf({ event, toolName, hooks }: KeptRequest): string {
+function aboutOf(stored: Stored): string {
+  if (stored.state !== 'open') return stored.about;
+  const { event, toolName, hooks } = stored.request;
   const policy = hooks.find((hook) => hook.policy)?.policy?.slice(0, 64);
   return (toolName ?? event).slice(0, 100) + (policy === undefined ? '' : `, policy ${policy}`);
 }
@@ -105,13 +107,12 @@ export function approvalOf({ state, approval }: StoredOver): Approval {
 /** What becomes of a question, by whoever calls it. */
 export function overOf(stored: Stored, state: StoredOver['state'], given?: Approval): StoredOver {
   const { from, digest, isHandedOver } = stored;
-  const about = stored.state === 'open' ? aboutOf(stored.request) : stored.about;
   const approval = given ?? (stored.state === 'open' ? undefined : stored.approval);
   return {
     state,
     from,
     digest,
-    about,
+    about: aboutOf(stored),
     writer: randomUUID(),
     ...(isHandedOver && { isHandedOver }),
     ...(approval && { approval }),
@@ -121,8 +122,7 @@ export function overOf(stored: Stored, state: StoredOver['state'], given?: Appro
 /** A line for a log. All but the verdict comes from others. */
 export function lineOf(stored: Stored): string {
   const { state, from } = stored;
-  const about = state === 'open' ? aboutOf(stored.request) : stored.about;
-  const what = `${toOneLine(from)} (${toOneLine(about)})`;
+  const what = `${toOneLine(from)} (${toOneLine(aboutOf(stored))})`;
   const approval = state === 'open' ? stored.allowed : stored.approval;
   const by = toOneLine(approval?.by ?? '');
   if (state === 'expired') return `nobody has answered ${what} in time`;
