@@ -60,7 +60,6 @@ async function openRecord(
   const address = parseFleetAddress(url);
   if (address.kind !== 'nats') throw new Error(RECORD_NEEDS_NATS);
   const { tokenVariable } = source;
-  const named = tokenVariable ? [tokenVariable] : [];
   const tls = { caFile, certFile, keyFile };
   let secret = await readSecret(source);
   return new SpanSender({
@@ -70,7 +69,8 @@ async function openRecord(
       host: environment?.host,
       // What a host masks may become more.
       get redact() {
-        return [...(environment?.redact?.length ? environment.redact : ['@secrets']), ...named];
+        const said = environment?.redact?.length ? environment.redact : ['@secrets'];
+        return tokenVariable ? [...said, tokenVariable] : said;
       },
       get tokenVariables() {
         return environment?.tokenVariables;

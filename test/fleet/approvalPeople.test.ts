@@ -163,6 +163,24 @@ describe('people of an OpenID provider', () => {
     expect((await bucket.get(digest))?.json()).toMatchObject({ groups: ['sre'] });
   });
 
+  it('are who the provider says beside a token that has neither name nor groups', async () => {
+    const server = await startOf({}, { roles: new Roles('{"groups":{"sre":{"may":"view"}}}') });
+    const claims = { email: undefined, email_verified: undefined, groups: undefined };
+    const ben = { email: 'ben@example.com', email_verified: true, groups: ['sre'] };
+    const { end } = await signInOf(server, { claims, userinfo: ben });
+    expect(await whoAt(server, end.cookies[0])).toBe('ben@example.com');
+    expect(server.lines.join()).not.toContain('no role');
+    // Of another person, of nobody whose address was looked at, and of a name in the token.
+    const said = [{ ...ben, sub: 'subject-2' }, { email: 'ben@example.com' }].map((userinfo) => ({
+      claims,
+      userinfo,
+    }));
+    const unproved = { claims: { email_verified: undefined, groups: undefined }, userinfo: ben };
+    for (const each of [...said, unproved]) {
+      expect((await signInOf(server, each)).end.status).toBe(401);
+    }
+  });
+
   it('are others with the same subject at another provider, or another client', async () => {
     const server = await startOf();
     const { end } = await signInOf(server);

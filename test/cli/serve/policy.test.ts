@@ -365,6 +365,14 @@ async function spans(): Promise<SpanRecord[]> {
 
 const shadows = async () => (await spans()).filter(({ kind }) => kind === 'shadow');
 
+/** Has what a variable holds told. */
+const settings = (name: string, redact?: string) =>
+  JSON.stringify({
+    enableHooks: true,
+    hooks: { BeforeTool: [{ hooks: [hook(`echo "$${name}" >&2; exit 2`)] }] },
+    ...(redact && { hookEnvironment: { redact: [redact], allow: [redact] } }),
+  });
+
 describe('a shadow policy', () => {
   it('is asked as well, recorded, and has no effect', async () => {
     const strict = blocking('stricter', '.*');
@@ -451,8 +459,8 @@ describe('a shadow policy', () => {
   });
 
   it('masks what it names in what is recorded, as a policy does that counts later', async () => {
-    await replace(telling('HOME'));
-    const shadow = await cli.write('shadow.json', telling('SHADOWED', 'SHADOWED'));
+    await replace(settings('HOME'));
+    const shadow = await cli.write('shadow.json', settings('SHADOWED', 'SHADOWED'));
     const env = { SHADOWED: 'value-of-the-shadow', LATER: 'value-of-what-counts-later' };
     const { server, url, told } = await startWith(
       env,
@@ -461,7 +469,7 @@ describe('a shadow policy', () => {
       '--trace',
       'trace.jsonl',
     );
-    await replace(telling('LATER', 'LATER'));
+    await replace(settings('LATER', 'LATER'));
     server.kill('SIGHUP');
     await expect.poll(told).toContain('counts');
     await ask(url);
@@ -496,12 +504,3 @@ describe('a shadow policy', () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('shadow.json is no policy')]);
   });
 });
-
-/** Settings whose hook says what a variable holds. */
-function telling(name: string, redact?: string): string {
-  return JSON.stringify({
-    enableHooks: true,
-    hooks: { BeforeTool: [{ hooks: [hook(`echo "$${name}" >&2; exit 2`)] }] },
-    ...(redact && { hookEnvironment: { redact: [redact], allow: [redact] } }),
-  });
-}

@@ -96,24 +96,33 @@ export class OidcPeople implements People {
   async finish(query: string, seed: string): Promise<Person> {
     const url = new URL(this.callback);
     url.search = query;
-    const tokens = await this.oidc.authorizationCodeGrant(await this.#discover(), url, {
+    const client = await this.#discover();
+    const tokens = await this.oidc.authorizationCodeGrant(client, url, {
       pkceCodeVerifier: partOf(seed, 'verifier'),
       expectedState: partOf(seed, 'state'),
       expectedNonce: partOf(seed, 'nonce'),
       idTokenExpected: true,
     });
-    return this.#personOf(tokens.claims() as Oidc.IDToken);
+    const claims = tokens.claims() as Oidc.IDToken;
+    const { nameClaim = 'email', groupsClaim = 'groups' } = this.settings;
+    const isWhole = nameClaim in claims && groupsClaim in claims;
+    // Many providers say in the token only who it is.
+    const more =
+      isWhole || client.serverMetadata().userinfo_endpoint === undefined
+        ? claims
+        : await this.oidc.fetchUserInfo(client, tokens.access_token, claims.sub);
+    const groups: unknown = (groupsClaim in claims ? claims : more)[groupsClaim];
+    return this.#personOf(claims, nameClaim in claims ? claims : more, groups);
   }
 
   /** The same `sub` of another issuer is another person. */
-  #personOf(claims: Oidc.IDToken): Person {
-    const { nameClaim = 'email', groupsClaim = 'groups' } = this.settings;
-    const name = claims[nameClaim];
+  #personOf(claims: Oidc.IDToken, named: Oidc.UserInfoResponse, given: unknown = []): Person {
+    const { nameClaim = 'email' } = this.settings;
+    const name = named[nameClaim];
     if (!isPersonName(name)) throw new Error(`the claim "${nameClaim}" is no name`);
-    if (nameClaim === 'email' && claims['email_verified'] !== true) {
+    if (nameClaim === 'email' && named['email_verified'] !== true) {
       throw new Error('the claim "email_verified" is not true');
     }
-    const given: unknown = claims[groupsClaim] ?? [];
     const groups = (Array.isArray(given) ? given : [given]).filter(
       (each): each is string => typeof each === 'string',
     );
