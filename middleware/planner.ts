@@ -203,8 +203,14 @@ export function createExecutionPlan(
     ...(background.length > 0 && { background }),
     // What one takes out of a text must not be back in what another made of the same text.
     sequential: entries.some(({ sequential, config }) => sequential === true || !!config.redact),
-    ...(entries.every(({ config }) => isConditional(config)) && { isConditional: true }),
+    ...(hooks.every(isConditional) && { isConditional: true }),
+    ...(hooks.every(isInstant) && { isInstant: true }),
   };
+}
+
+/** Expressions are loaded, and the consent to a project's hooks is read. */
+function isInstant({ type, expr, scope }: CommandHookConfig): boolean {
+  return type === 'rule' && expr === undefined && scope !== 'project';
 }
 
 /**

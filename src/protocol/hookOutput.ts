@@ -88,6 +88,8 @@ export interface HookExecutionPlan {
   readonly background?: readonly CommandHookConfig[];
   /** Whether all of them have conditions, so that none may run for a call. */
   readonly isConditional?: boolean;
+  /** Whether all of them are rules that nothing has to be read or asked for. */
+  readonly isInstant?: boolean;
 }
 
 /** What became of one hook. */
