@@ -120,12 +120,12 @@ function dropKept(hook: CommandHookConfig, { persistent, mcp }: RunOptions): voi
 async function answerByRule(
   hook: CommandHookConfig,
   event: HookEventName,
-  { input, directory }: PreparedInput,
+  prepared: PreparedInput,
   options: RunOptions,
 ): Promise<HookExecutionResult> {
   const startedAt = performance.now();
   const { answerRule } = loadedRules() ?? (await loadRules());
-  const answer = answerRule(hook, event, input, directory);
+  const answer = answerRule(hook, event, prepared);
   const { output, matched, failure } = answer instanceof Promise ? await answer : answer;
   if (failure !== undefined) {
     return toResult({ hook, event }, { read: {}, failure: refused(failure) }, options);

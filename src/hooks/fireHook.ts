@@ -253,12 +253,13 @@ function planAsKnown<E extends HookEventName>(
   const hasMoments = eventsWithMoments.has(event) || (payload && 'isAsked' in payload);
   const context = payload && planContext({ event, payload }, hasMoments);
   // A second pass is there for the hooks that decide then, and without them there is none.
-  if (engine.open().isWatched && context?.moment !== 'asked') return undefined;
+  const { isWatched, isOwn } = engine.open();
+  if (isWatched && context?.moment !== 'asked') return undefined;
   const plan = stages.plans.createExecutionPlan(event, context);
   if (!plan?.isConditional || context?.toolName === undefined) return plan;
   const project = host.getWorkingDir();
   const { toolInput } = payload as object as { toolInput: Record<string, unknown> };
-  return withConditions(plan, makeCall(context.toolName, toolInput, project, cwd));
+  return withConditions(plan, makeCall(context.toolName, toolInput, project, cwd), isOwn);
 }
 
 /** Leaves out an event for which there is nothing to do, which is in the log. */
