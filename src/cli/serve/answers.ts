@@ -266,7 +266,7 @@ export class PolicyAnswers {
 
   #tellAnswered(answered: Omit<Answered, 'event' | 'durationMs'>, start: number): void {
     const { event } = answered.read;
-    this.options.onAnswered?.({ ...answered, event, durationMs: performance.now() - start });
+    this.options.onAnswered?.({ event, durationMs: performance.now() - start, ...answered });
   }
 
   #refuse(

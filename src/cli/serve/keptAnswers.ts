@@ -39,8 +39,7 @@ export class KeptAnswers {
   /** The answer to a question that was asked before, though it may not be there yet. */
   get(key: string): Promise<Reply> | undefined {
     const kept = this.#kept.get(key);
-    if (kept && kept.until > performance.now()) return kept.reply;
-    return void this.#forget(key);
+    return kept && kept.until > performance.now() ? kept.reply : undefined;
   }
 
   /**
@@ -50,6 +49,7 @@ export class KeptAnswers {
   once(key: string, timeoutMs: number, work: () => Promise<Reply>): Promise<Reply> {
     const known = this.get(key);
     if (known) return known;
+    this.#forget(key);
     const reply = work();
     const kept: Kept = { reply, until: performance.now() + timeoutMs, size: undefined };
     this.#kept.set(key, kept);
