@@ -52,19 +52,27 @@ export function prepareInput(
   input: HookInput,
   { environment, directory }: HookPlace,
 ): PreparedInput {
-  let built: PreparedInput['env'] | undefined;
-  let written: Stdin | undefined;
-  const runsIn = directory?.() ?? input.cwd;
-  return {
-    input,
-    directory: runsIn,
-    get env() {
-      return (built ??= buildHookEnvironment(environment, runsIn));
-    },
-    get stdin() {
-      return (written ??= writeInput(input));
-    },
-  };
+  return new LazyInput(input, directory?.() ?? input.cwd, environment);
+}
+
+/** A class, because V8 takes ten times as long to make an object with getters of its own, and to read it. */
+class LazyInput implements PreparedInput {
+  #env: PreparedInput['env'] | undefined;
+  #stdin: Stdin | undefined;
+
+  constructor(
+    readonly input: HookInput,
+    readonly directory: string,
+    private readonly environment: HookEnvironmentPolicy,
+  ) {}
+
+  get env() {
+    return (this.#env ??= buildHookEnvironment(this.environment, this.directory));
+  }
+
+  get stdin() {
+    return (this.#stdin ??= writeInput(this.input));
+  }
 }
 
 /**
@@ -117,7 +125,7 @@ export function deadlineOf(
       };
 }
 
-/** What is started for a hook, now or ahead of its event. `env` is built when it is first read. */
+/** What is started for a hook, now or ahead of its event. */
 export function startOptions(
   hook: CommandHookConfig,
   prepared: { readonly input: SessionFields } & Pick<PreparedInput, 'env' | 'directory'>,
@@ -129,9 +137,7 @@ export function startOptions(
   return {
     ...(hasReferences ? withReferences(hook, prepared, extraEnv) : { command: hook.command }),
     cwd: directory,
-    get env() {
-      return prepared.env;
-    },
+    env: prepared.env,
     extraEnv,
   };
 }
@@ -236,13 +242,12 @@ export function ownVariables(
   cwd: string,
 ): Record<string, string> {
   const runsPython = RUNS_PYTHON_CODE.test([command, ...args].join(' '));
-  const own = Object.entries(env).filter(([name]) => !OWN_NAMES.has(name));
-  return {
-    ...(scope !== 'project' && runsPython && { PYTHONSAFEPATH: '1' }),
-    ...Object.fromEntries(own),
-    ...(extensionPath !== undefined && { extensionPath, workspacePath: cwd }),
-    ...(scope === 'project' && { PYTHONPYCACHEPREFIX: compiledFolder() }),
-  };
+  const own: Record<string, string> = {};
+  if (scope !== 'project' && runsPython) own['PYTHONSAFEPATH'] = '1';
+  for (const [name, value] of Object.entries(env)) if (!OWN_NAMES.has(name)) own[name] = value;
+  if (extensionPath !== undefined) Object.assign(own, { extensionPath, workspacePath: cwd });
+  if (scope === 'project') own['PYTHONPYCACHEPREFIX'] = compiledFolder();
+  return own;
 }
 
 /**

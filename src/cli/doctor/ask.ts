@@ -12,7 +12,7 @@ import type { HookEventName, HookPayload } from '../../protocol/types.js';
 import { PromptHooks } from '../../prompts/promptHooks.js';
 import { explainStderr } from '../../run/explainStderr.js';
 import type { HookRun } from '../../run/hookRun.js';
-import { buildHookEnvironment, prepareInput } from '../../run/preparedInput.js';
+import { buildHookEnvironment, writeInput } from '../../run/preparedInput.js';
 import { DebugLogger } from '../../util/debugLogger.js';
 import { isInside } from '../../util/paths.js';
 import type { ObservedRun } from './diagnosis.js';
@@ -56,7 +56,7 @@ export function inScratch<T>(
     await runHook(
       hook,
       event,
-      { ...prepareInput(input, { environment }), env },
+      { input, directory: input.cwd, env, stdin: writeInput(input) },
       {
         logger,
         environment,

@@ -63,7 +63,8 @@ export class AskedEvent {
     this.#onInterruption = undefined;
     this.options.signal?.removeEventListener('abort', this.#abort);
     const now = performance.now();
-    this.resolve({ ...outcome, durationMs: Math.round(now - (this.#takenAt ?? now)) });
+    const durationMs = Math.round(now - (this.#takenAt ?? now));
+    this.resolve(Object.assign(outcome, { durationMs }));
   }
 
   /** For what was not put to a process. */

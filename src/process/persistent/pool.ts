@@ -142,10 +142,11 @@ export class Pool {
     return event.interruption !== undefined || reason !== undefined;
   }
 
-  async #findObjection({ hook }: AskedEvent): Promise<string | undefined> {
+  #findObjection({ hook }: AskedEvent): ReturnType<NonNullable<KeptHook['findObjection']>> {
     this.#lookAtFiles();
     try {
-      return await hook.findObjection?.();
+      const objection = hook.findObjection?.();
+      return objection instanceof Promise ? objection.catch(errorMessage) : objection;
     } catch (error) {
       return errorMessage(error);
     }
