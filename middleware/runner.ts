@@ -34,8 +34,8 @@ export function runner(hooks: Runner) {
     const late = plan.background && (await hooks.startAsync?.(plan.background, ctx));
     const run: RunHooks = (some, read) =>
       plan.sequential
-        ? hooks.executeHooksSequential(some, event, read, signal, facts)
-        : hooks.executeHooksParallel(some, event, read, signal, facts);
+        ? hooks.executeHooksSequential(some, event, read, signal, facts, plan.call)
+        : hooks.executeHooksParallel(some, event, read, signal, facts, plan.call);
     ctx.results = await run(plan.hookConfigs, input);
     if (plan.hookConfigs.length > 1) ctx.results = await rerunGuards(ctx as HookContext, run);
     if (late) ctx.results = [...ctx.results, ...late];
@@ -97,6 +97,8 @@ interface SharedAsync {
 /** Runs hooks as processes. Nothing that a hook does makes a method reject. */
 export class HookRunner {
   readonly #options: HostRunOptions;
+  /** As they are until they change, for the runs that begin meanwhile. */
+  #asNow: HostRunOptions | undefined;
   /** Shared with runners that this one replaces, or that replace it. */
   #shared: SharedAsync = { hooks: undefined, owner: this };
 
@@ -130,6 +132,13 @@ export class HookRunner {
     >,
   ): void {
     Object.assign(this.#options, settings);
+    this.#asNow = undefined;
+  }
+
+  /** The options of one event. They inherit the others, as a copy of so many takes longer than a rule. */
+  #optionsOf(event: Pick<RunOptions, 'signal' | 'facts'>): HostRunOptions {
+    this.#asNow ??= { ...this.#options };
+    return Object.assign(Object.create(this.#asNow) as HostRunOptions, event);
   }
 
   /**
@@ -145,7 +154,7 @@ export class HookRunner {
     signal?: AbortSignal,
     facts?: CallFacts,
   ): Promise<HookExecutionResult> {
-    const options = { ...this.#options, signal, facts };
+    const options = this.#optionsOf({ signal, facts });
     return runHook(hookConfig, eventName, prepareInput(input, options), options);
   }
 
@@ -153,6 +162,7 @@ export class HookRunner {
    * Runs all hooks at once on the same input.
    *
    * @param facts as for `executeHook`
+   * @param call what is known of it already, of the plan
    * @returns one result for each hook whose conditions match, in the given order
    */
   async executeHooksParallel(
@@ -161,9 +171,10 @@ export class HookRunner {
     input: HookInput,
     signal?: AbortSignal,
     facts?: CallFacts,
+    call?: object,
   ): Promise<HookExecutionResult[]> {
-    const options = { ...this.#options, signal, facts };
-    const prepared = prepareInput(input, options);
+    const options = this.#optionsOf({ signal, facts });
+    const prepared = prepareInput(input, options, call);
     const running = hookConfigs.some(isConditional)
       ? await withMatchingConditions(hookConfigs, eventName, prepared)
       : hookConfigs;
@@ -182,6 +193,7 @@ export class HookRunner {
    * read also where a hook objects to it.
    *
    * @param facts as for `executeHook`
+   * @param call as for `executeHooksParallel`
    * @returns one result for each hook that ran
    */
   async executeHooksSequential(
@@ -190,15 +202,16 @@ export class HookRunner {
     input: HookInput,
     signal?: AbortSignal,
     facts?: CallFacts,
+    call?: object,
   ): Promise<HookExecutionResult[]> {
     const results: HookExecutionResult[] = [];
+    const options = this.#optionsOf({ signal, facts });
     let current = input;
     let ended: 'project' | 'all' | undefined;
     for (const hook of hookConfigs) {
       const isLeftOut = ended === 'all' || (ended && hook.scope === ended);
       if (isLeftOut && !hook.redact) continue;
-      const options = { ...this.#options, signal, facts };
-      const prepared = prepareInput(current, options);
+      const prepared = prepareInput(current, options, call);
       if (isConditional(hook)) {
         const [matching] = await withMatchingConditions([hook], eventName, prepared);
         if (!matching) continue;
@@ -370,10 +383,10 @@ export class HookRunner {
 async function withMatchingConditions(
   hookConfigs: readonly CommandHookConfig[],
   event: HookEventName,
-  { input, directory }: PreparedInput,
+  prepared: PreparedInput,
 ): Promise<readonly CommandHookConfig[]> {
   const { callOf, findMatch } = loadedRules() ?? (await loadRules());
-  const call = callOf(input, directory);
+  const call = callOf(prepared);
   return hookConfigs.filter((hook) => !isConditional(hook) || findMatch(hook, event, call));
 }
 

@@ -54,10 +54,8 @@ export interface ReadAnswer {
  * @returns JSON
  */
 export function markAnswer(said: object, { id }: Pick<Question, 'id'>, note?: FleetNote): string {
-  return JSON.stringify({
-    ...said,
-    [NOTE_KEY]: { version: PROTOCOL_VERSION, question: id, ...note },
-  });
+  const mark = { version: PROTOCOL_VERSION, question: id, ...note };
+  return JSON.stringify(Object.assign({}, said, { [NOTE_KEY]: mark }));
 }
 
 /** A part of an answer, with the mark of the whole. */

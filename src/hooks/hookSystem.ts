@@ -214,7 +214,8 @@ export class HookSystem {
   }
 
   #sessionOf(session?: CallSession): AsyncSession {
-    return { ...session, sessionId: session?.sessionId ?? sessionIdOf(this.host) };
+    if (session && isNamed(session)) return session;
+    return { ...session, sessionId: sessionIdOf(this.host) };
   }
 
   /**
@@ -238,4 +239,8 @@ function limitsOf(host: HookHost) {
     maxParallelHooks: host.getMaxParallelHooks(),
     maxAsyncHooks: host.getMaxAsyncHooks?.() ?? 16,
   };
+}
+
+function isNamed(session: CallSession): session is AsyncSession {
+  return session.sessionId !== undefined;
 }

@@ -85,9 +85,13 @@ export interface HookExecutionPlan {
   readonly hookConfigs: readonly CommandHookConfig[];
   readonly sequential: boolean;
   /** Those that are started and not waited for. */
-  readonly background?: readonly CommandHookConfig[];
+  readonly background?: readonly CommandHookConfig[] | undefined;
   /** Whether all of them have conditions, so that none may run for a call. */
   readonly isConditional?: boolean;
+  /** Whether all of them are rules that nothing has to be read or asked for. */
+  readonly isInstant?: boolean | undefined;
+  /** What rules know of the call for which it was made. */
+  readonly call?: object;
 }
 
 /** What became of one hook. */

@@ -38,6 +38,8 @@ export interface PreparedInput {
   readonly env: Readonly<NodeJS.ProcessEnv>;
   /** The JSON for stdin, which many hooks may share; or why there is none. Built when it is first read. */
   readonly stdin: Stdin;
+  /** What rules know of the call already. */
+  call?: object | undefined;
 }
 
 /** Where hooks run, and with which variables of the host. */
@@ -47,30 +49,34 @@ export interface HookPlace {
   readonly directory?: () => string;
 }
 
-/** Writes an input as JSON, once for all hooks that read it. */
-export function prepareInput(
-  input: HookInput,
-  { environment, directory }: HookPlace,
-): PreparedInput {
-  return new LazyInput(input, directory?.() ?? input.cwd, environment);
+/**
+ * Writes an input as JSON, once for all hooks that read it.
+ *
+ * @param call what rules know of it already
+ */
+export function prepareInput(input: HookInput, place: HookPlace, call?: object): PreparedInput {
+  return new InputOfHooks(input, place, call);
 }
 
-/** A class, because V8 takes ten times as long to make an object with getters of its own, and to read it. */
-class LazyInput implements PreparedInput {
+/** A class, as V8 takes long for a literal with getters. */
+class InputOfHooks implements PreparedInput {
+  readonly directory: string;
   #env: PreparedInput['env'] | undefined;
   #stdin: Stdin | undefined;
 
   constructor(
     readonly input: HookInput,
-    readonly directory: string,
-    private readonly environment: HookEnvironmentPolicy,
-  ) {}
-
-  get env() {
-    return (this.#env ??= buildHookEnvironment(this.environment, this.directory));
+    private readonly place: HookPlace,
+    public call: object | undefined,
+  ) {
+    this.directory = place.directory?.() ?? input.cwd;
   }
 
-  get stdin() {
+  get env(): PreparedInput['env'] {
+    return (this.#env ??= buildHookEnvironment(this.place.environment, this.directory));
+  }
+
+  get stdin(): Stdin {
     return (this.#stdin ??= writeInput(this.input));
   }
 }

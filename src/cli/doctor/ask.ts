@@ -12,7 +12,7 @@ import type { HookEventName, HookPayload } from '../../protocol/types.js';
 import { PromptHooks } from '../../prompts/promptHooks.js';
 import { explainStderr } from '../../run/explainStderr.js';
 import type { HookRun } from '../../run/hookRun.js';
-import { buildHookEnvironment, writeInput } from '../../run/preparedInput.js';
+import { buildHookEnvironment, prepareInput } from '../../run/preparedInput.js';
 import { DebugLogger } from '../../util/debugLogger.js';
 import { isInside } from '../../util/paths.js';
 import type { ObservedRun } from './diagnosis.js';
@@ -53,10 +53,11 @@ export function inScratch<T>(
     let run: HookRun | undefined;
     const before = logger.remarks.length;
     const input = { ...sampleInput(event, payload, config, scratch), timestamp };
+    const { directory, stdin } = prepareInput(input, { environment });
     await runHook(
       hook,
       event,
-      { input, directory: input.cwd, env, stdin: writeInput(input) },
+      { input, directory, stdin, env },
       {
         logger,
         environment,

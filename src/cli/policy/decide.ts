@@ -1,5 +1,5 @@
 import { decideReceived } from '../../core/decideReceived.js';
-import { fireHook } from '../../hooks/fireHook.js';
+import { fireHook, type FoundWork } from '../../hooks/fireHook.js';
 import { areHealthy, type ProcessedHookResult } from '../../protocol/hookOutput.js';
 import type { Received, ReplyVerdict } from '../../protocol/received.js';
 import type { CallSession, HookEventName, HookPayload } from '../../protocol/types.js';
@@ -26,18 +26,23 @@ export interface Decided {
   readonly reply?: ReplyVerdict;
 }
 
-/** Puts a question to the hooks of a policy. Never rejects. */
+/**
+ * Puts a question to the hooks of a policy. Never rejects.
+ *
+ * @param work what there is to do, where that was just found. Default: it is looked for
+ */
 export async function decide(
   { config }: Policy,
   { event, payload, session, received }: ReadQuestion,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
+  work?: FoundWork,
 ): Promise<Decided> {
   const options = { signal, session };
   if (received) {
     const reply = await decideReceived(config, received, options);
     return { verdict: reply.kind, reply };
   }
-  const fired = await fireHook(config, event, payload, options);
+  const fired = await (work ? work.fire(options) : fireHook(config, event, payload, options));
   return { verdict: fired ? verdictWord(fired) : 'none', fired };
 }
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { countsForLate, endIfOver, isReadBeside } from '../../core/lateVerdict.js';
 import { reply as replyTo } from '../../dialects/reverse.js';
 import { planOfGuards } from '../../hooks/envelopes.js';
-import { skipIdle } from '../../hooks/fireHook.js';
+import { findWork, type FoundWork } from '../../hooks/fireHook.js';
 import { events } from '../../protocol/events.js';
 import { textsOf } from '../../protocol/llmContent.js';
 import { HookEventName } from '../../protocol/types.js';
@@ -55,6 +55,30 @@ class Ended extends Error {
   }
 }
 
+/** Ends the hooks of a question once its time is over. */
+class Deadline {
+  readonly #controller = new AbortController();
+  readonly signal = this.#controller.signal;
+  readonly ended: Promise<never>;
+  readonly end: (why: Ended) => void;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(timeoutMs: number) {
+    let endWaiting!: (why: Ended) => void;
+    this.ended = new Promise<never>((_resolve, reject) => (endWaiting = reject));
+    this.end = (why) => {
+      endWaiting(why);
+      this.#controller.abort(why);
+    };
+    const late = `Its hooks had not answered after ${Math.round(timeoutMs)} ms`;
+    this.#timer = setTimeout(() => this.end(new Ended('late', late)), timeoutMs);
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
 /** Answers questions of a fleet with the hooks of a policy, whichever way they came. */
 export class PolicyAnswers {
   readonly #kept = new KeptAnswers();
@@ -98,8 +122,9 @@ export class PolicyAnswers {
       if (!read) return { status: 200, body: foreignAnswerText(question, version, {}) };
       const { event, payload, session } = read;
       const late = config.getHookSystem()?.lookForLate(session);
-      if (countsForLate(event, late) || !skipIdle(config, event, payload, session))
-        return await this.#answerOnce(asked, read, policy);
+      const work = findWork(config, event, payload, session);
+      if (work || countsForLate(event, late))
+        return await this.#answerOnce(asked, read, policy, work);
       this.#tellAnswered({ verdict: 'none', policy: version, question, read }, start);
       const body = read.received
         ? foreignAnswerText(question, version, {})
@@ -155,7 +180,7 @@ export class PolicyAnswers {
     this.#kept.clear();
   }
 
-  #answerOnce(asked: Asked, read: ReadQuestion, policy: Policy): Promise<Reply> {
+  #answerOnce(asked: Asked, read: ReadQuestion, policy: Policy, work?: FoundWork): Promise<Reply> {
     const key = keyOf(asked);
     const known = this.#kept.get(key);
     if (known) return known;
@@ -165,7 +190,11 @@ export class PolicyAnswers {
       return Promise.resolve(this.#refuse(asked, policy, 'full', why, read.event));
     }
     const timeoutMs = Math.min(asked.question.timeoutMs, this.options.longestMs);
-    return this.#kept.once(key, timeoutMs, () => this.#ask(asked, read, policy, timeoutMs));
+    return this.#kept.once(key, timeoutMs, () => {
+      // What another agent sends is put to its own hooks, in its own way.
+      const found = read.received ? undefined : work;
+      return this.#ask(asked, read, policy, timeoutMs, found);
+    });
   }
 
   #whyFull(asker: string | undefined): string {
@@ -177,28 +206,27 @@ export class PolicyAnswers {
   }
 
   /** Puts a question to the hooks. It ends with its deadline, and no earlier because nobody waits any more. */
-  async #ask(asked: Asked, read: ReadQuestion, policy: Policy, timeoutMs: number): Promise<Reply> {
-    const controller = new AbortController();
-    let endWaiting!: (why: Ended) => void;
-    const ended = new Promise<never>((_resolve, reject) => (endWaiting = reject));
-    const end = (why: Ended) => {
-      endWaiting(why);
-      controller.abort(why);
-    };
-    const late = `Its hooks had not answered after ${Math.round(timeoutMs)} ms`;
-    const deadline = setTimeout(() => end(new Ended('late', late)), timeoutMs);
+  async #ask(
+    asked: Asked,
+    read: ReadQuestion,
+    policy: Policy,
+    timeoutMs: number,
+    work: FoundWork | undefined,
+  ): Promise<Reply> {
+    const deadline = work?.isInstant ? undefined : new Deadline(timeoutMs);
     policy.hold();
-    const deciding = this.#decide(asked, read, policy, controller.signal);
-    this.#running.set(deciding, end);
+    const deciding = this.#decide(asked, read, policy, deadline?.signal, work);
+    if (deadline) this.#running.set(deciding, deadline.end);
     const over = () => {
-      clearTimeout(deadline);
+      deadline?.clear();
       this.#places.give(asked.asker);
       this.#running.delete(deciding);
       void policy.release();
     };
     deciding.then(over, over);
     try {
-      return { status: 200, body: await Promise.race([deciding, ended]) };
+      const body = await (deadline ? Promise.race([deciding, deadline.ended]) : deciding);
+      return { status: 200, body };
     } catch (error) {
       const refusal = error instanceof Ended ? error.refusal : 'fault';
       return this.#refuse(asked, policy, refusal, errorMessage(error), read.event);
@@ -209,15 +237,18 @@ export class PolicyAnswers {
     asked: Asked,
     read: ReadQuestion,
     policy: Policy,
-    signal: AbortSignal,
+    signal: AbortSignal | undefined,
+    work: FoundWork | undefined,
   ): Promise<string> {
     const { question } = asked;
     const { event, session, received } = read;
     const { version } = policy;
     const start = performance.now();
     const of = { policy: version, trace: question.trace };
-    const decided = await withinRemoteSpan(question.span, of, () => decide(policy, read, signal));
-    signal.throwIfAborted();
+    const decided = await withinRemoteSpan(question.span, of, () =>
+      decide(policy, read, signal, work),
+    );
+    signal?.throwIfAborted();
     const { verdict } = decided;
     this.#tellAnswered({ verdict, policy: version, question, read }, start);
     if (received && decided.reply) {
@@ -235,7 +266,7 @@ export class PolicyAnswers {
 
   #tellAnswered(answered: Omit<Answered, 'event' | 'durationMs'>, start: number): void {
     const { event } = answered.read;
-    this.options.onAnswered?.({ ...answered, event, durationMs: performance.now() - start });
+    this.options.onAnswered?.({ event, durationMs: performance.now() - start, ...answered });
   }
 
   #refuse(

@@ -14,23 +14,32 @@ interface Limits {
 
 interface Kept {
   readonly reply: Promise<Reply>;
-  readonly expiry: NodeJS.Timeout;
+  /** By `performance.now()`. */
+  readonly until: number;
   /** `undefined` until it is answered. */
   size: number | undefined;
 }
 
 const LIMITS: Limits = { maxCount: 10_000, maxSize: 64 * 1024 * 1024 };
 
+/** How long an answer may take memory that is not kept any more, in ms. */
+const SWEEP_MS = 1000;
+
 /** Answers for who asks the same again, in the memory of a server. Where there are too many, the oldest are forgotten. */
 export class KeptAnswers {
+  /** Those that are answered, in the order in which they were; those that are not stand anywhere between them. */
   readonly #kept = new Map<string, Kept>();
+  /** Stands where all before was forgotten: another one would pass by what was deleted, each time. */
+  #oldest = this.#kept.entries();
   #size = 0;
+  #sweep: NodeJS.Timeout | undefined;
 
   constructor(private readonly limits = LIMITS) {}
 
   /** The answer to a question that was asked before, though it may not be there yet. */
   get(key: string): Promise<Reply> | undefined {
-    return this.#kept.get(key)?.reply;
+    const kept = this.#kept.get(key);
+    return kept && kept.until > performance.now() ? kept.reply : undefined;
   }
 
   /**
@@ -38,13 +47,13 @@ export class KeptAnswers {
    * @param work answers it, for the first who asks
    */
   once(key: string, timeoutMs: number, work: () => Promise<Reply>): Promise<Reply> {
-    const known = this.#kept.get(key);
-    if (known) return known.reply;
+    const known = this.get(key);
+    if (known) return known;
+    this.#forget(key);
     const reply = work();
-    const expiry = setTimeout(() => this.#forget(key), timeoutMs);
-    expiry.unref();
-    const kept: Kept = { reply, expiry, size: undefined };
+    const kept: Kept = { reply, until: performance.now() + timeoutMs, size: undefined };
     this.#kept.set(key, kept);
+    this.#sweep ??= setInterval(() => this.#forgetOver(), SWEEP_MS).unref();
     reply.then(
       ({ body }) => this.#weigh(key, kept, body.length),
       () => this.#forget(key),
@@ -55,24 +64,38 @@ export class KeptAnswers {
   /** Forgets all. */
   clear(): void {
     for (const key of this.#kept.keys()) this.#forget(key);
+    this.#forgetOver();
+  }
+
+  #forgetOver(): void {
+    const now = performance.now();
+    for (const [key, { until }] of this.#kept) if (until <= now) this.#forget(key);
+    // One that stands still keeps all that was ever deleted behind it.
+    this.#oldest = this.#kept.entries();
+    if (this.#kept.size > 0) return;
+    clearInterval(this.#sweep);
+    this.#sweep = undefined;
   }
 
   #weigh(key: string, kept: Kept, size: number): void {
     if (this.#kept.get(key) !== kept) return;
     kept.size = size;
     this.#size += size;
+    this.#kept.delete(key);
+    this.#kept.set(key, kept);
     const { maxCount, maxSize } = this.limits;
-    for (const [each, { size: weight }] of this.#kept) {
-      if (this.#kept.size <= maxCount && this.#size <= maxSize) return;
+    while (this.#kept.size > maxCount || this.#size > maxSize) {
+      const next = this.#oldest.next();
+      if (next.done) return void (this.#oldest = this.#kept.entries());
+      const [oldest, { size: weight }] = next.value;
       // Whoever still waits is among those that are limited elsewhere.
-      if (weight !== undefined) this.#forget(each);
+      if (weight !== undefined) this.#forget(oldest);
     }
   }
 
   #forget(key: string): void {
     const kept = this.#kept.get(key);
     if (!kept) return;
-    clearTimeout(kept.expiry);
     this.#kept.delete(key);
     this.#size -= kept.size ?? 0;
   }

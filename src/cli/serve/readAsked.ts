@@ -126,7 +126,7 @@ function readReceived(asked: Asked, sent: Record<string, unknown>): ReadQuestion
 function sessionOf({ asker }: Asked, identity: Identity): CallSession {
   const { sessionId = '', cwd = '', transcriptPath = '', agent = '' } = identity;
   const who = asker && agent ? `${asker}/${agent}` : asker || agent || undefined;
-  return { ...identity, sessionId, cwd, transcriptPath, agent: who, asker };
+  return Object.assign({}, identity, { sessionId, cwd, transcriptPath, agent: who, asker });
 }
 
 type Identity = Partial<Record<keyof CallSession, string | undefined>>;
