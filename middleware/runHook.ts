@@ -219,8 +219,7 @@ async function start(run: HookRun, prepared: PreparedInput, options: RunOptions)
   const { hook, event, stdin } = run;
   if (stdin instanceof Error) return;
   if (hook.type !== 'command') return askHook(run, stdin, prepared, options);
-  const command: CommandOptions = {
-    ...startOptions(hook, prepared),
+  const command: CommandOptions = Object.assign(startOptions(hook, prepared), {
     input: stdin,
     // An answer may hold all of the input, changed.
     keepStdoutBytes: Math.max(MAX_KEPT_ANSWER_BYTES, 2 * stdin.byteLength),
@@ -229,7 +228,7 @@ async function start(run: HookRun, prepared: PreparedInput, options: RunOptions)
     mustAnswer: failsClosed(hook, event),
     warmShells: options.warmShells,
     prestart: hook.prestart,
-  };
+  });
   run.outcome = await runProcess(run, command, options);
 }
 

@@ -141,10 +141,10 @@ export function startOptions(
   const extraEnv = hook.dialect ? { ...own, ...variablesOf(hook.dialect, prepared) } : own;
   const hasReferences = hook.args || hook.command.includes('$');
   return {
-    ...(hasReferences ? withReferences(hook, prepared, extraEnv) : { command: hook.command }),
     cwd: directory,
     env: prepared.env,
     extraEnv,
+    ...(hasReferences ? withReferences(hook, prepared, extraEnv) : { command: hook.command }),
   };
 }
 

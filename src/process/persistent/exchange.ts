@@ -76,7 +76,8 @@ export class Exchange {
   get #facts(): CommandOutcome {
     const bytesRead = this.#stdoutBytes + this.#stderrBytes;
     const facts = { ...NOT_RUN, bytesRead };
-    return this.kept ? Object.assign(facts, { inputTaken: true, kept: this.kept }) : facts;
+    const { kept } = this;
+    return kept ? { kept, ...facts, inputTaken: true } : facts;
   }
 
   /** On stderr. */
