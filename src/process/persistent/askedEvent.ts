@@ -18,6 +18,8 @@ export interface KeptHook {
 export class AskedEvent {
   /** Whether time has passed since it came, in which its hook may have changed. */
   hasWaited = false;
+  /** On the clock of `performance.now()`. */
+  readonly cameAt = performance.now();
   #takenAt: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #interruption: Interruption | undefined;

@@ -142,8 +142,11 @@ export class Pool {
     return event.interruption !== undefined || reason !== undefined;
   }
 
-  #findObjection({ hook }: AskedEvent): ReturnType<NonNullable<KeptHook['findObjection']>> {
-    this.#lookAtFiles();
+  #findObjection({
+    hook,
+    cameAt,
+  }: AskedEvent): ReturnType<NonNullable<KeptHook['findObjection']>> {
+    this.#lookAtFiles(cameAt);
     try {
       const objection = hook.findObjection?.();
       return objection instanceof Promise ? objection.catch(errorMessage) : objection;
@@ -217,8 +220,8 @@ export class Pool {
   }
 
   /** After a change of its files a hook begins without faults. */
-  #lookAtFiles(): void {
-    if (!this.#freshness.hasChanged()) return;
+  #lookAtFiles(since?: number): void {
+    if (!this.#freshness.hasChanged(since)) return;
     this.#faults.forget();
     this.#dismissOld();
   }
