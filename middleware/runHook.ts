@@ -219,7 +219,7 @@ async function start(run: HookRun, prepared: PreparedInput, options: RunOptions)
   const { hook, event, stdin } = run;
   if (stdin instanceof Error) return;
   if (hook.type !== 'command') return askHook(run, stdin, prepared, options);
-  const command = Object.assign(startOptions(hook, prepared), {
+  const command: CommandOptions = Object.assign(startOptions(hook, prepared), {
     input: stdin,
     // An answer may hold all of the input, changed.
     keepStdoutBytes: Math.max(MAX_KEPT_ANSWER_BYTES, 2 * stdin.byteLength),
@@ -233,15 +233,16 @@ async function start(run: HookRun, prepared: PreparedInput, options: RunOptions)
 }
 
 /** In a process that stays, if the hook has one; else by the spawner, unless it cannot take the command; else here. */
-async function runProcess(
+function runProcess(
   { hook, warnOnce }: HookRun,
   command: CommandOptions,
   { persistent, findObjection, spawner }: RunOptions,
 ): Promise<CommandOutcome> {
-  if (hook.persistent && persistent) {
-    const kept = persistent.run(hook, keptHook(hook, warnOnce, findObjection), command);
-    if (kept) return kept;
-  }
-  const outcome = (spawner && (await runInSpawner(command))) || (await runCommand(command));
-  return hook.persistent ? withoutHello(outcome) : outcome;
+  if (!hook.persistent) return runOnce(command, spawner);
+  const kept = persistent?.run(hook, keptHook(hook, warnOnce, findObjection), command);
+  return kept ?? runOnce(command, spawner).then(withoutHello);
+}
+
+async function runOnce(command: CommandOptions, spawner?: boolean): Promise<CommandOutcome> {
+  return (spawner && (await runInSpawner(command))) || runCommand(command);
 }

@@ -131,7 +131,7 @@ export function deadlineOf(
       };
 }
 
-/** What is started for a hook, now or ahead of its event. `env` is built when it is first read. */
+/** What is started for a hook, now or ahead of its event. */
 export function startOptions(
   hook: CommandHookConfig,
   prepared: { readonly input: SessionFields } & Pick<PreparedInput, 'env' | 'directory'>,
@@ -141,12 +141,10 @@ export function startOptions(
   const extraEnv = hook.dialect ? { ...own, ...variablesOf(hook.dialect, prepared) } : own;
   const hasReferences = hook.args || hook.command.includes('$');
   return {
-    ...(hasReferences ? withReferences(hook, prepared, extraEnv) : { command: hook.command }),
     cwd: directory,
-    get env() {
-      return prepared.env;
-    },
+    env: prepared.env,
     extraEnv,
+    ...(hasReferences ? withReferences(hook, prepared, extraEnv) : { command: hook.command }),
   };
 }
 
@@ -250,13 +248,12 @@ export function ownVariables(
   cwd: string,
 ): Record<string, string> {
   const runsPython = RUNS_PYTHON_CODE.test([command, ...args].join(' '));
-  const own = Object.entries(env).filter(([name]) => !OWN_NAMES.has(name));
-  return {
-    ...(scope !== 'project' && runsPython && { PYTHONSAFEPATH: '1' }),
-    ...Object.fromEntries(own),
-    ...(extensionPath !== undefined && { extensionPath, workspacePath: cwd }),
-    ...(scope === 'project' && { PYTHONPYCACHEPREFIX: compiledFolder() }),
-  };
+  const own: Record<string, string> = {};
+  if (scope !== 'project' && runsPython) own['PYTHONSAFEPATH'] = '1';
+  for (const [name, value] of Object.entries(env)) if (!OWN_NAMES.has(name)) own[name] = value;
+  if (extensionPath !== undefined) Object.assign(own, { extensionPath, workspacePath: cwd });
+  if (scope === 'project') own['PYTHONPYCACHEPREFIX'] = compiledFolder();
+  return own;
 }
 
 /**

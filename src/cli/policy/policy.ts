@@ -4,6 +4,7 @@ import type { Settings } from '../../config/settings/settingsKeys.js';
 import type { HookRegistryEntry } from '../../hooks/entry.js';
 import { isFault } from '../../hooks/givenHooks.js';
 import { sortKeys } from '../../trust/consentItem.js';
+import { hostEnvironment } from '../../util/requester.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { whyHooksAreOff } from '../shared/hookColumns.js';
 import { printNotice } from '../shared/terminal.js';
@@ -72,6 +73,8 @@ export async function readPolicy(
       makeConfig: (given) =>
         new Config({
           ...given,
+          // Read once: to read those of the process takes as long as a rule, for each question.
+          hookEnvironment: { ...given.hookEnvironment, host: { ...hostEnvironment() } },
           ...(sessionId !== undefined && { sessionId }),
           ...(isShadow && { approver: undefined, asyncHooks: 'wait' }),
         }),

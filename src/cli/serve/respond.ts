@@ -13,6 +13,7 @@ const GUARDS = Object.entries({
   'X-Frame-Options': 'DENY',
 }).flat();
 const JSON_TYPE = { 'Content-Type': 'application/json' };
+const JSON_LIST = Object.entries(JSON_TYPE).flat();
 
 /** After it nothing more is read of this connection. */
 export const PARTING = { Connection: 'close' };
@@ -24,9 +25,9 @@ export function write(
   headers?: Readonly<Record<string, string>>,
 ): void {
   if (response.headersSent || response.destroyed) return;
-  const own = headers ? { ...JSON_TYPE, ...headers } : JSON_TYPE;
+  const own = headers ? Object.entries({ ...JSON_TYPE, ...headers }).flat() : JSON_LIST;
   const length = String(Buffer.byteLength(body));
-  response.writeHead(status, [...GUARDS, 'Content-Length', length, ...Object.entries(own).flat()]);
+  response.writeHead(status, [...GUARDS, 'Content-Length', length, ...own]);
   // Answers to what came together leave together: one by one, each would wake up who waits for it.
   if (unsent.push([response, body]) === 1) setImmediate(sendAll);
 }

@@ -1,4 +1,5 @@
 import { finished } from 'node:stream/promises';
+import { errorMessage } from '../../util/errorMessage.js';
 import { MAX_KEPT_BYTES, type PersistentLimits } from '../command/limits.js';
 import type { CommandOutcome } from '../command/outcome.js';
 import { endGroup } from '../command/processGroup.js';
@@ -106,7 +107,7 @@ export class KeptProcess {
       this.#giveBack = resolve;
       event.whenInterrupted((how) => void this.#interrupt(event, how));
       if (this.isGone) this.#settle(undefined);
-      else if (this.#state !== 'starting') this.#putEvent();
+      else if (this.#state !== 'starting') void this.#putEvent();
     });
   }
 
@@ -132,14 +133,15 @@ export class KeptProcess {
     return true;
   }
 
-  #putEvent(): void {
-    const put = async () => {
+  async #putEvent(): Promise<void> {
+    try {
       // The process may have ended while the host was busy, before its exit was reported.
       if (this.#state === 'waiting') await letPendingEventsThrough();
       // What is about to end gives its event back once that is noticed.
       if (this.#event && !this.#isEnding && this.#step('ask')) this.#write(this.#event);
-    };
-    put().catch((error: Error) => this.#break(`could not be asked: ${error.message}`));
+    } catch (error) {
+      this.#break(`could not be asked: ${errorMessage(error)}`);
+    }
   }
 
   #write({ options: { input, keepStdoutBytes = MAX_KEPT_BYTES } }: AskedEvent): void {
@@ -183,7 +185,7 @@ export class KeptProcess {
     clearTimeout(this.#hello);
     this.#beHeard('hello');
     if (!isAll) this.#break(UNASKED);
-    else if (this.#event) this.#putEvent();
+    else if (this.#event) void this.#putEvent();
   }
 
   #readAnswerLine(chunk: Buffer): void {

@@ -142,10 +142,14 @@ export class Pool {
     return event.interruption !== undefined || reason !== undefined;
   }
 
-  async #findObjection({ hook }: AskedEvent): Promise<string | undefined> {
-    this.#lookAtFiles();
+  #findObjection({
+    hook,
+    cameAt,
+  }: AskedEvent): ReturnType<NonNullable<KeptHook['findObjection']>> {
+    this.#lookAtFiles(cameAt);
     try {
-      return await hook.findObjection?.();
+      const objection = hook.findObjection?.();
+      return objection instanceof Promise ? objection.catch(errorMessage) : objection;
     } catch (error) {
       return errorMessage(error);
     }
@@ -216,8 +220,8 @@ export class Pool {
   }
 
   /** After a change of its files a hook begins without faults. */
-  #lookAtFiles(): void {
-    if (!this.#freshness.hasChanged()) return;
+  #lookAtFiles(since?: number): void {
+    if (!this.#freshness.hasChanged(since)) return;
     this.#faults.forget();
     this.#dismissOld();
   }
