@@ -72,13 +72,24 @@ interface Compose {
   readonly services: Readonly<
     Record<
       string,
-      { readonly command: string[]; readonly secrets?: string[]; readonly user?: string }
+      {
+        readonly entrypoint?: string[];
+        readonly command: string[];
+        readonly secrets?: string[];
+        readonly user?: string;
+      }
     >
   >;
   readonly secrets: Readonly<Record<string, { readonly file: string }>>;
 }
 
 const compose = () => parse(read('compose.yaml'), { merge: true }) as Compose;
+
+const imageOf = (word: string) => {
+  const lines = read('Containerfile').replaceAll('\\\n', '').split('\n');
+  const last = lines.findLast((each) => each.startsWith(`${word} `)) ?? '';
+  return last.slice(word.length + 1);
+};
 
 describe('compose.yaml', () => {
   it('is what the specification of Compose says, and each secret is one that secrets.sh makes', () => {
@@ -111,7 +122,12 @@ describe('compose.yaml', () => {
     const at = { ...places(), 'nats://nats:4222': `nats://localhost:${nats.port}` };
     const names = { '/var/lib/hookstack/': `${cli.project}/` };
     for (const name of ['policy-1', 'policy-2']) {
-      const url = await start(here(services[name]!.command, at));
+      const { entrypoint = [], command } = services[name]!;
+      const program = JSON.parse(imageOf('ENTRYPOINT')) as string[];
+      expect(entrypoint.slice(0, program.length)).toEqual(program);
+      const args = [...entrypoint.slice(program.length), ...command];
+      expect(args).toContain(`--name=${name}`);
+      const url = await start(here(args, at));
       expect(await statusOf(`${url}/healthz`)).toBe(200);
       const token = /^ops\/prometheus (\S+)$/mu.exec(read('secrets/tokens'))![1];
       expect(await statusOf(`${url}/metrics`, { Authorization: `Bearer ${token}` })).toBe(200);
@@ -134,6 +150,7 @@ interface Manifest {
         readonly containers: readonly {
           readonly name: string;
           readonly args: string[];
+          readonly env?: readonly { readonly name: string; readonly valueFrom: object }[];
           readonly securityContext: object;
           readonly volumeMounts: readonly { readonly name: string }[];
         }[];
@@ -199,8 +216,13 @@ describe('the manifests of Kubernetes', () => {
   it('start a server with what they say', async () => {
     const [, deployment] = manifests();
     const [container] = deployment!.spec!.template!.spec.containers;
+    expect(container!.env).toEqual([
+      { name: 'POD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+    ]);
+    expect(container!.args).toContain('--name=$(POD)');
     const withoutNats = container!.args.filter((arg) => !/nats|token-file|approvers/u.test(arg));
-    const url = await start(here(withoutNats, places()));
+    const pod = { '$(POD)': 'hookstack-5d4f8c7b9-x2k4q' };
+    const url = await start(here(withoutNats, { ...places(), ...pod }));
     expect(await statusOf(`${url}/healthz`)).toBe(200);
   });
 });
@@ -301,22 +323,17 @@ const PACKAGE = JSON.parse(
 const OF_FLEETS = /^@nats-io|^@opentelemetry|^openid-client|^prom-client|^@bufbuild/u;
 
 it('the Containerfile ends without rights, and starts what docs/fleet.md starts', async () => {
-  const lines = read('Containerfile').replaceAll('\\\n', '').split('\n');
-  const last = (word: string) => lines.findLast((each) => each.startsWith(`${word} `)) ?? '';
-  expect(last('USER')).toBe('USER 10001:10001');
-  expect(JSON.parse(last('ENTRYPOINT').slice('ENTRYPOINT '.length))).toEqual([
-    'tini',
-    '--',
-    'hookstack',
-  ]);
+  expect(imageOf('USER')).toBe('10001:10001');
+  expect(JSON.parse(imageOf('ENTRYPOINT'))).toEqual(['tini', '--', 'hookstack']);
   // What a fleet may load, and who embeds it need not have.
   const peers = Object.keys(PACKAGE.peerDependencies).filter((name) => OF_FLEETS.test(name));
   expect(peers.length).toBeGreaterThan(8);
-  const installed = /^ARG PEERS="(.*)"$/mu.exec(lines.join('\n'))![1]!.split(/\s+/u);
+  const containerfile = read('Containerfile').replaceAll('\\\n', '');
+  const installed = /^ARG PEERS="(.*)"$/mu.exec(containerfile)![1]!.split(/\s+/u);
   expect(installed.map((each) => each.replace(/@[^@]+$/u, ''))).toEqual(
     expect.arrayContaining(peers),
   );
-  const args = JSON.parse(last('CMD').slice('CMD '.length)) as string[];
+  const args = JSON.parse(imageOf('CMD')) as string[];
   const settings = { '/policy/policy.json': `${cli.project}/server/settings.json` };
   const url = await start(here(args, { ...places(), ...settings }));
   expect(await statusOf(`${url}/healthz`)).toBe(200);
