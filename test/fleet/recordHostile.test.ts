@@ -6,7 +6,7 @@ import path from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { openRecord } from '../../src/cli/collect/stream.js';
+import { openRecord } from '../../src/cli/record/stream.js';
 import { scanDay } from '../../src/cli/record/days.js';
 import { Config } from '../../src/config/config.js';
 import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';

@@ -5,7 +5,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { execa } from 'execa';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DayFile } from '../../src/cli/collect/dayFile.js';
-import { COLLECT_CONSUMER, openRecord } from '../../src/cli/collect/stream.js';
+import { COLLECT_CONSUMER, openRecord } from '../../src/cli/record/stream.js';
 import { removeFromDay } from '../../src/cli/record/days.js';
 import { connectNats } from '../../src/fleet/natsConnection.js';
 import { RECORD_STREAM } from '../../src/fleet/recordSubject.js';

@@ -20,7 +20,7 @@ import { orUsageError, UsageError } from '../shared/usageError.js';
 import { openSpans } from '../shared/withOtlp.js';
 import type { OtlpExport } from '../shared/otlp.js';
 import { Stores, type Received, type StoreOptions } from './stores.js';
-import { openRecord } from './stream.js';
+import { openRecord } from '../record/stream.js';
 
 interface CollectOptions extends NatsServerOptions, StoreOptions {
   readonly forget?: string;

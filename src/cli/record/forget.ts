@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RECORD_STREAM, readFleetSpan } from '../../fleet/recordSubject.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
-import { loadJetStream, COLLECT_CONSUMER } from '../collect/stream.js';
+import { loadJetStream, COLLECT_CONSUMER } from './stream.js';
 import type { RecordDatabase } from './database.js';
 import { dayFiles, removeDrafts, removeFromDay, scanDay } from './days.js';
 import { isOfServer, type Related } from './row.js';
