@@ -77,7 +77,10 @@ async function collectInto(
 async function requireThere(...names: readonly (string | undefined)[]): Promise<void> {
   for (const name of names) {
     if (name !== undefined) {
-      await orUsageError(stat(name), (detail) => `The session cannot be removed (${detail})`);
+      await orUsageError(
+        stat(name),
+        (detail) => `The session cannot be removed (${detail}); name what collect has written`,
+      );
     }
   }
 }
