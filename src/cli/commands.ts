@@ -389,17 +389,26 @@ leave a guard out; 2 wrong usage or settings`,
         'the trace; with --query also the directory, or the database, of a record. Default: the one that HOOKSTACK_TRACE names',
     },
     options: [
-      countOption('--slowest <n>', 'list what took longest by itself, instead of the tree'),
-      new Option('--html <out>', 'write one page to look through, instead of the tree'),
+      countOption(
+        '--slowest <n>',
+        'list what took longest by itself, instead of the tree',
+      ).conflicts('nats'),
+      new Option('--html <out>', 'write one page to look through, instead of the tree').conflicts([
+        'nats',
+        'slowest',
+      ]),
       new Option(
         '--query <conditions>',
         'list what fits all of "NAME=VALUE NAME!=VALUE …" in a file, or of what hookstack collect has written',
-      ),
-      new Option('--follow', 'go on with what is added to it, a line for each span, until ^C'),
+      ).conflicts(['nats', 'follow', 'slowest', 'html', 'diff']),
+      new Option(
+        '--follow',
+        'go on with what is added to it, a line for each span, until ^C',
+      ).conflicts(['slowest', 'html', 'diff']),
       new Option(
         '--diff',
         'tell which questions the shadow of a policy server ("serve --shadow") would have answered otherwise',
-      ),
+      ).conflicts(['slowest', 'html']),
       ...natsServerOptions,
       jsonOption,
     ],
@@ -557,7 +566,7 @@ HOOKSTACK_RESIDENT=0 in the environment of an agent, each event is answered by a
       new Option('--sqlite <file>', 'a database, whose table "records" has a row for each span'),
       new Option(
         '--keep <time>',
-        'remove days (UTC) that are older as a whole, such as 90d: files, and rows, and nothing of the stream',
+        'remove days (UTC) that are older as a whole, such as 90d or 2w: files, and rows, and nothing of the stream',
       ),
       new Option(
         '--forget <session>',

@@ -305,7 +305,11 @@ describe('trace --follow', () => {
   });
 
   it.each([
-    [['--follow', '--html', 'page.html'], '--follow goes without'],
+    [['--follow', '--html', 'page.html'], "option '--follow' cannot be used with option '--html"],
+    [['--diff', '--html', 'page.html'], "option '--diff' cannot be used with option '--html"],
+    [['--diff', '--slowest', '3'], "option '--diff' cannot be used with option '--slowest"],
+    [['--query', '', '--diff'], "option '--query <conditions>' cannot be used with option '--diff"],
+    [['--nats', 'nats://127.0.0.1:1'], '--nats tells what comes, and reads no file'],
     [[], 'There is no trace: name its file, or set HOOKSTACK_TRACE'],
   ])('refuses %j', async (options, message) => {
     const file = options.length > 0 ? ['live.jsonl'] : [];

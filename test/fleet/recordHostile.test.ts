@@ -6,7 +6,7 @@ import path from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { openRecord } from '../../src/cli/collect/stream.js';
+import { openRecord } from '../../src/cli/record/stream.js';
 import { scanDay } from '../../src/cli/record/days.js';
 import { Config } from '../../src/config/config.js';
 import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
@@ -83,9 +83,9 @@ describe('a session that is to be forgotten', () => {
     await collectOnce(nats, directory.path);
     const all = [...asPolicy(), '--out', out()];
     const refused = await forget('sess', ...all);
-    expect(refused.exitCode).toBe(1);
-    expect(refused.stderr).toContain(
-      '2 agents have named a session so: acme/one, acme/two; nothing is removed. Say of which one: --of TEAM/AGENT',
+    expect(refused.exitCode).toBe(2);
+    expect(refused.stderr).toBe(
+      'error: Nothing is removed: 2 agents have named a session so (acme/one, acme/two); say which one: --of TEAM/AGENT',
     );
     expect(await names()).toHaveLength(4);
     const { stdout } = await forget('sess', '--of', 'acme/one', ...all);
@@ -170,7 +170,9 @@ describe('a session that is to be forgotten', () => {
       const { exitCode, stderr } = await forget('sess', ...args);
       expect({ exitCode, stderr }).toEqual({
         exitCode: 2,
-        stderr: expect.stringContaining('The session cannot be removed (ENOENT') as string,
+        stderr: expect.stringMatching(
+          /^error: The session cannot be removed \(ENOENT.*\); name what collect has written$/u,
+        ) as string,
       });
     }
     expect(await readdir(directory.path)).toEqual([]);

@@ -5,7 +5,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { execa } from 'execa';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DayFile } from '../../src/cli/collect/dayFile.js';
-import { COLLECT_CONSUMER, openRecord } from '../../src/cli/collect/stream.js';
+import { COLLECT_CONSUMER, openRecord } from '../../src/cli/record/stream.js';
 import { removeFromDay } from '../../src/cli/record/days.js';
 import { connectNats } from '../../src/fleet/natsConnection.js';
 import { RECORD_STREAM } from '../../src/fleet/recordSubject.js';
@@ -188,9 +188,21 @@ describe('what is older than is to be kept', () => {
     });
     expect(await readdir(out())).not.toContain(`${day(91)}.jsonl`);
     expect(await readdir(out())).toHaveLength(4);
-    const wrong = await run(process.execPath, 'collect', '--out', out(), '--keep', 'long');
-    expect(wrong).toMatchObject({ exitCode: 2 });
-    expect(wrong.stderr).toBe('error: --keep long is no time; write such as 90d, or 12h');
+  });
+
+  it.each(['long', '12h', '24h', '0d'])('is not said as %s', async (time) => {
+    const { exitCode, stderr } = await run(
+      process.execPath,
+      'collect',
+      '--out',
+      out(),
+      '--keep',
+      time,
+    );
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: `error: --keep ${time} is no number of days or weeks, and only whole days are removed; write such as 90d, or 2w`,
+    });
   });
 });
 

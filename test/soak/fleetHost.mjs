@@ -1,6 +1,6 @@
-// node fleetHost.mjs AGENTS SECONDS MS THINK_MS: so many agents ask one server, half of them over HTTP and half over NATS, as a fleet
-// does: each thinks between its calls, and few of the calls concern the policy. Looks whether each gets its own answer, and
-// prints as JSON how long that took, and what the server is left with. Started by launchHost.mjs.
+// node fleetHost.mjs AGENTS SECONDS MS THINK_MS: so many agents ask one server, half of them over HTTP and half over
+// NATS, as a fleet does: each thinks between its calls, and few of the calls concern the policy. Looks whether each gets
+// its own answer, and prints as JSON how long that took, and what the server is left with. Started by launchHost.mjs.
 import { spawn } from 'node:child_process';
 import { once, setMaxListeners } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -20,7 +20,7 @@ import { orUsageError, UsageError } from '../shared/usageError.js';
 import { openSpans } from '../shared/withOtlp.js';
 import type { OtlpExport } from '../shared/otlp.js';
 import { Stores, type Received, type StoreOptions } from './stores.js';
-import { openRecord } from './stream.js';
+import { openRecord } from '../record/stream.js';
 
 interface CollectOptions extends NatsServerOptions, StoreOptions {
   readonly forget?: string;
@@ -77,7 +77,10 @@ async function collectInto(
 async function requireThere(...names: readonly (string | undefined)[]): Promise<void> {
   for (const name of names) {
     if (name !== undefined) {
-      await orUsageError(stat(name), (detail) => `The session cannot be removed (${detail})`);
+      await orUsageError(
+        stat(name),
+        (detail) => `The session cannot be removed (${detail}); name what collect has written`,
+      );
     }
   }
 }

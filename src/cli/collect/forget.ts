@@ -6,6 +6,7 @@ import { forgetSession, messagesOf } from '../record/forget.js';
 import { spoolsIn } from '../record/spools.js';
 import { connectNatsServer, type NatsServerOptions } from '../shared/natsServer.js';
 import { plural, printLine, printNotice, toVisible } from '../shared/terminal.js';
+import { UsageError } from '../shared/usageError.js';
 import type { Stores } from './stores.js';
 
 /**
@@ -13,6 +14,7 @@ import type { Stores } from './stores.js';
  * says how much.
  *
  * @returns the exit code: 1 where it could not be removed everywhere
+ * @throws UsageError where several agents have named one so
  */
 export async function forget(
   session: string,
@@ -36,9 +38,11 @@ export async function forget(
     printLine(`Removed ${removed.join(', ') || 'nothing'}`);
     return 0;
   } catch (error) {
-    const advice = natsAdvice(error) ?? 'run it again';
-    const why = `${errorMessage(error)}); ${advice}`;
-    printNotice('error', `The session could not be removed everywhere (${why}`);
+    if (error instanceof UsageError) throw error;
+    printNotice(
+      'error',
+      `The session could not be removed everywhere (${errorMessage(error)}); ${natsAdvice(error) ?? 'run it again'}`,
+    );
     return 1;
   } finally {
     await nats?.close();

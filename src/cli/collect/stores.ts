@@ -7,12 +7,13 @@ import { plural, printNotice, toVisible } from '../shared/terminal.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
 import { DayFile } from './dayFile.js';
 
+/** Where the record is written, and for how long it is kept: options of `hookstack collect`. */
 export interface StoreOptions {
   /** The directory of the trace files. */
   readonly out?: string;
   /** The file of the database. */
   readonly sqlite?: string;
-  /** How long what is there is kept. Default: for ever. */
+  /** How many days or weeks are kept, such as `90d` or `2w`. Default: all. */
   readonly keep?: string;
 }
 
@@ -43,9 +44,11 @@ export class Stores {
   /** @throws UsageError for options that are wrong, and a database that cannot be opened */
   static async open(options: StoreOptions): Promise<Stores> {
     const { sqlite, keep } = options;
-    const keepMs = keep === undefined ? undefined : parseAge(keep);
+    const keepMs = keep !== undefined && /[dw]$/u.test(keep) ? parseAge(keep) : undefined;
     if (keep !== undefined && !keepMs) {
-      throw new UsageError(`--keep ${toVisible(keep)} is no time; write such as 90d, or 12h`);
+      throw new UsageError(
+        `--keep ${toVisible(keep)} is no number of days or weeks, and only whole days are removed; write such as 90d, or 2w`,
+      );
     }
     const tell = (detail: string) =>
       `--sqlite ${toVisible(sqlite ?? '')} cannot be used (${detail}); name another file, or mend that`;

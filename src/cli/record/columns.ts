@@ -21,4 +21,5 @@ export const COLUMNS = [
   'trace',
 ] as const;
 
+/** A name of these, in rows and in queries. */
 export type Column = (typeof COLUMNS)[number];

@@ -19,7 +19,7 @@ const TO_READ = `PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA trusted_schema = OFF;`
 /** What has been deleted is overwritten, and what has been committed is on disk. */
 const TO_WRITE = `${TO_READ} PRAGMA secure_delete = ON; PRAGMA synchronous = FULL;`;
 
-/** `day`: of the file in which it would be. */
+/** `day` is the day in whose file the span would be. */
 const TABLE = `
   CREATE TABLE IF NOT EXISTS records (
     time TEXT NOT NULL, "from" TEXT NOT NULL, agent TEXT, session TEXT, kind TEXT NOT NULL, event TEXT, tool TEXT,

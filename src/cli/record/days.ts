@@ -69,7 +69,8 @@ export function scanDay(file: string, see: (span: SpanRecord) => void): Promise<
 }
 
 /**
- * Removes lines of a file that collectors may be writing, and what one that was killed left half. Whoever reads it sees all of the old one or all of the new one.
+ * Removes lines of a file that collectors may be writing, and what one that was killed left half. Whoever reads it sees
+ * all of the old one or all of the new one.
  *
  * @returns how many lines were removed
  * @throws the file system's error; then the file is as it was

@@ -3,7 +3,8 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RECORD_STREAM, readFleetSpan } from '../../fleet/recordSubject.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
-import { loadJetStream, COLLECT_CONSUMER } from '../collect/stream.js';
+import { loadJetStream, COLLECT_CONSUMER } from './stream.js';
+import { UsageError } from '../shared/usageError.js';
 import type { RecordDatabase } from './database.js';
 import { dayFiles, removeDrafts, removeFromDay, scanDay } from './days.js';
 import { isOfServer, type Related } from './row.js';
@@ -24,7 +25,7 @@ export interface Place {
  *
  * @param of only what this agent has named so; without it, one agent alone may have
  * @returns how many spans of each place
- * @throws the error of the first place that fails, once the others are done, and an Error where several agents have
+ * @throws the error of the first place that fails, once the others are done, and a UsageError where several agents have
  *   named it so
  */
 export async function forgetSession(
@@ -72,8 +73,8 @@ class SessionSpans {
     const agents = [...this.#agents].filter((agent) => agent !== ANY);
     if (agents.length <= 1) return;
     const names = agents.slice(0, MAX_NAMED).join(', ');
-    throw new Error(
-      `${agents.length} agents have named a session so: ${names}; nothing is removed. Say of which one: --of TEAM/AGENT`,
+    throw new UsageError(
+      `Nothing is removed: ${agents.length} agents have named a session so (${names}); say which one: --of TEAM/AGENT`,
     );
   }
 
@@ -109,7 +110,7 @@ class SessionSpans {
     this.#addKey(keyOf(span.id, span));
   }
 
-  /** What a server did for nobody whom it knows is within what any agent says. */
+  /** Where a server does not know for whom it did something, that is within what any agent says. */
   #addKey(key: string): void {
     this.#keys.add(key);
     this.#keys.add(`${key.slice(0, key.indexOf(' '))} ${ANY}`);
@@ -154,6 +155,11 @@ export function filesIn(directory: string): Place {
   };
 }
 
+/**
+ * The rows of a database.
+ *
+ * @param file its name, to tell where they were
+ */
 export function rowsOf(database: RecordDatabase, file: string): Place {
   return {
     name: `of ${file}`,

@@ -2,6 +2,7 @@ import { SERVERS_TEAM } from '../../fleet/recordSubject.js';
 import type { SpanRecord } from '../../trace/record.js';
 import type { Column } from './columns.js';
 
+/** What the record says of one span, by column; `null` where it says nothing. */
 export type RecordRow = Readonly<Record<Column, string | number | null>>;
 
 /** What tells whose a span is, and of which session. */
@@ -39,6 +40,11 @@ export function rowOf(span: SpanRecord): RecordRow {
   };
 }
 
+/**
+ * Whether a policy server has sent it, as no agent can be of its team.
+ *
+ * @param from who has sent it: `team/agent`
+ */
 export function isOfServer(from: string): boolean {
   return from.startsWith(`${SERVERS_TEAM}/`);
 }

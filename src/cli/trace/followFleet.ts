@@ -2,7 +2,7 @@ import type { SpanRecord } from '../../trace/record.js';
 import { RECORD_STREAM, readFleetSpan, type FleetSpan } from '../../fleet/recordSubject.js';
 import { natsAdvice } from '../../fleet/natsConnection.js';
 import { errorMessage } from '../../util/errorMessage.js';
-import { loadJetStream } from '../collect/stream.js';
+import { loadJetStream } from '../record/stream.js';
 import { watchInterruption } from '../shared/interruption.js';
 import { connectNatsServer, type NatsServerOptions } from '../shared/natsServer.js';
 import { printJson, printLine, printNotice } from '../shared/terminal.js';

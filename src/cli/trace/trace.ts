@@ -33,7 +33,10 @@ export async function trace(
   if (options.nats !== undefined) return followNats(named, options);
   const file = named ?? hostEnvironment()['HOOKSTACK_TRACE'];
   if (!file) throw new UsageError('There is no trace: name its file, or set HOOKSTACK_TRACE');
-  if (options.query !== undefined) return query(file, options.query, options);
+  if (options.query !== undefined) {
+    const { queryRecord } = await import('./queryRecord.js');
+    return queryRecord(file, options.query, options.json === true);
+  }
   if (options.follow) return follow(file, options);
   const spans = await openTrace(file);
   if (options.diff) return tellDiff(file, spans, options);
@@ -60,37 +63,15 @@ function tellDiff(file: string, spans: readonly SpanRecord[], { json }: TraceOpt
   return questions > 0 ? 0 : 1;
 }
 
-async function query(file: string, text: string, options: TraceOptions): Promise<number> {
-  const { html, diff, json } = options;
-  if (options.follow || options.slowest !== undefined || html !== undefined || diff) {
-    throw new UsageError('--query goes without --follow, --slowest, --html and --diff: it lists');
-  }
-  const { queryRecord } = await import('./queryRecord.js');
-  return queryRecord(file, text, json === true);
-}
-
 async function followNats(named: string | undefined, options: TraceOptions): Promise<void> {
-  if (
-    named !== undefined ||
-    options.slowest !== undefined ||
-    options.html !== undefined ||
-    options.query !== undefined
-  ) {
-    throw new UsageError(
-      '--nats goes without a file, --query, --slowest and --html: it tells what comes',
-    );
+  if (named !== undefined) {
+    throw new UsageError(`--nats tells what comes, and reads no file; leave out ${named}`);
   }
   const { followFleet } = await import('./followFleet.js');
   return followFleet(options, options);
 }
 
-async function follow(file: string, options: TraceOptions): Promise<void> {
-  const { slowest: n, html, json, diff } = options;
-  if (n !== undefined || html !== undefined || diff) {
-    throw new UsageError(
-      '--follow goes without --slowest, --html and --diff: they need the whole trace',
-    );
-  }
+async function follow(file: string, { json }: TraceOptions): Promise<void> {
   const { signal, dispose } = watchInterruption();
   try {
     for await (const span of followTrace(file, signal)) {
