@@ -30,6 +30,7 @@ export async function openMetrics(
   const prometheus = await import('prom-client').catch((error: unknown) => {
     if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
   });
+  const ignore = () => undefined;
   if (!prometheus) return { answered: ignore, refused: ignore, shadowed: ignore };
   const { Counter, Gauge, Histogram, Registry } = prometheus;
   // Its types know no argument of the constructor.
@@ -85,5 +86,3 @@ export async function openMetrics(
     page: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
   };
 }
-
-function ignore(): void {}
