@@ -30,7 +30,6 @@ export async function openMetrics(
   const prometheus = await import('prom-client').catch((error: unknown) => {
     if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
   });
-  const ignore = () => undefined;
   if (!prometheus) return { answered: ignore, refused: ignore, shadowed: ignore };
   const { Counter, Gauge, Histogram, Registry } = prometheus;
   // Its types know no argument of the constructor.
@@ -86,3 +85,5 @@ export async function openMetrics(
     page: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
   };
 }
+
+function ignore(): void {}
