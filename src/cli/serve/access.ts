@@ -147,13 +147,10 @@ function admitLocal(
     return { status: 403, error: `The host "${said}" is not this machine: ask 127.0.0.1` };
   }
   const { origin } = headers;
-  const isLocalPage = admitsLocalPages && origin !== undefined && isLocal(origin);
-  if (origin === undefined || isLocalPage) return {};
+  if (origin === undefined) return {};
+  const page = admitsLocalPages && URL.canParse(origin) && new URL(origin);
+  if (page && isLoopback(page.hostname)) return {};
   return { status: 403, error: 'Pages of a browser may not ask: the request has an Origin' };
-}
-
-function isLocal(origin: string): boolean {
-  return URL.canParse(origin) && isLoopback(new URL(origin).hostname);
 }
 
 /** Asking for a certificate takes long, and that of a connection stays the same. */

@@ -3,6 +3,7 @@ import { countsForLate, endIfOver, isReadBeside } from '../../core/lateVerdict.j
 import { reply as replyTo } from '../../dialects/reverse.js';
 import { planOfGuards } from '../../hooks/envelopes.js';
 import { findWork, type FoundWork } from '../../hooks/fireHook.js';
+import { ended } from '../../fleet/question.js';
 import { events } from '../../protocol/events.js';
 import { textsOf } from '../../protocol/llmContent.js';
 import { HookEventName } from '../../protocol/types.js';
@@ -57,17 +58,11 @@ class Ended extends Error {
 class Deadline {
   readonly #controller = new AbortController();
   readonly signal = this.#controller.signal;
-  readonly ended: Promise<never>;
-  readonly end: (why: Ended) => void;
+  readonly ended = ended(this.signal);
+  readonly end = (why: Ended): void => this.#controller.abort(why);
   readonly #timer: NodeJS.Timeout;
 
   constructor(timeoutMs: number) {
-    let endWaiting!: (why: Ended) => void;
-    this.ended = new Promise<never>((_resolve, reject) => (endWaiting = reject));
-    this.end = (why) => {
-      endWaiting(why);
-      this.#controller.abort(why);
-    };
     const late = `Its hooks had not answered after ${Math.round(timeoutMs)} ms`;
     this.#timer = setTimeout(() => this.end(new Ended('late', late)), timeoutMs);
   }
@@ -84,15 +79,11 @@ export class PolicyAnswers {
   readonly #running = new Map<Promise<unknown>, (why: Ended) => void>();
   /** One agent gets no more than half of them. */
   readonly #places: Quota;
-  #isDraining = false;
+  isDraining = false;
 
   constructor(private readonly options: PolicyOptions) {
     const { maxConcurrent } = options;
     this.#places = new Quota(maxConcurrent, Math.max(1, Math.floor(maxConcurrent / 2)));
-  }
-
-  get isDraining(): boolean {
-    return this.#isDraining;
   }
 
   /** Questions that hooks work on. */
@@ -102,7 +93,7 @@ export class PolicyAnswers {
 
   /** How many more questions hooks can work on; none once it drains. */
   get room(): number {
-    return this.#isDraining ? 0 : this.options.maxConcurrent - this.#places.taken;
+    return this.isDraining ? 0 : this.options.maxConcurrent - this.#places.taken;
   }
 
   /** Never rejects. */
@@ -113,7 +104,7 @@ export class PolicyAnswers {
     const { question } = asked;
     const { config, version } = policy;
     try {
-      if (this.#isDraining) {
+      if (this.isDraining) {
         return this.#refuse(asked, policy, 'draining', 'The server is about to end');
       }
       read = readAsked(asked);
@@ -168,7 +159,7 @@ export class PolicyAnswers {
    * @param withinMs then they are ended
    */
   async drain(withinMs = 30_000): Promise<void> {
-    this.#isDraining = true;
+    this.isDraining = true;
     const over = new Ended('draining', 'The server has ended before its hooks had answered');
     const timer = setTimeout(() => {
       for (const end of this.#running.values()) end(over);
@@ -182,16 +173,14 @@ export class PolicyAnswers {
     const key = keyOf(asked);
     const known = this.#kept.get(key);
     if (known) return known;
-    const { asker } = asked;
+    const { asker, question } = asked;
     if (!this.#places.take(asker)) {
       const why = this.#whyFull(asker);
       return Promise.resolve(this.#refuse(asked, policy, 'full', why, read.event));
     }
-    return this.#kept.once(key, asked.question.timeoutMs, () => {
-      // What another agent sends is put to its own hooks, in its own way.
-      const found = read.received ? undefined : work;
-      return this.#ask(asked, read, policy, found);
-    });
+    // What another agent sends is put to its own hooks, in its own way.
+    const found = read.received ? undefined : work;
+    return this.#kept.once(key, question.timeoutMs, () => this.#ask(asked, read, policy, found));
   }
 
   #whyFull(asker: string | undefined): string {
@@ -203,12 +192,7 @@ export class PolicyAnswers {
   }
 
   /** Puts a question to the hooks. It ends with its deadline, and no earlier because nobody waits any more. */
-  async #ask(
-    asked: Asked,
-    read: ReadQuestion,
-    policy: Policy,
-    work: FoundWork | undefined,
-  ): Promise<Reply> {
+  async #ask(asked: Asked, read: ReadQuestion, policy: Policy, work?: FoundWork): Promise<Reply> {
     const deadline = work?.isInstant ? undefined : new Deadline(asked.question.timeoutMs);
     policy.hold();
     const deciding = this.#decide(asked, read, policy, deadline?.signal, work);

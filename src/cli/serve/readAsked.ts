@@ -34,8 +34,6 @@ export class UnreadableQuestion extends Error {
 }
 
 /**
- * Reads a question.
- *
  * @returns `undefined` for an event of another agent that is none of ours
  * @throws UnreadableQuestion
  */

@@ -36,7 +36,7 @@ export class SteadyNats {
   readonly #closing = new AbortController();
   readonly #server: string;
   #connection: NatsConnection | undefined;
-  #isUp = false;
+  isUp = false;
 
   private constructor(private readonly options: SteadyNatsOptions) {
     this.#server = parseNatsServer(options.url).server;
@@ -57,16 +57,12 @@ export class SteadyNats {
     return steady;
   }
 
-  get isUp(): boolean {
-    return this.#isUp;
-  }
-
   /** Sends what is waiting to be sent, and ends the connection. */
   async close(): Promise<void> {
     this.#closing.abort();
     const connection = this.#connection;
-    if (connection && this.#isUp) await lastWords(connection.flush());
-    this.#isUp = false;
+    if (connection && this.isUp) await lastWords(connection.flush());
+    this.isUp = false;
     await connection?.close();
   }
 
@@ -77,11 +73,11 @@ export class SteadyNats {
     try {
       this.#closing.signal.throwIfAborted();
       this.#connection = connection;
-      this.#isUp = true;
+      this.isUp = true;
       void this.#watch(connection);
       await onOpen(connection);
     } catch (error) {
-      this.#isUp = false;
+      this.isUp = false;
       this.#connection = undefined;
       await connection.close();
       throw error;
@@ -111,16 +107,16 @@ export class SteadyNats {
     const { onWarn } = this.options;
     await watchConnection(connection, {
       onLost: () => {
-        if (this.#isUp) onWarn(`NATS at ${this.#server} is lost; it is tried again and again`);
-        this.#isUp = false;
+        if (this.isUp) onWarn(`NATS at ${this.#server} is lost; it is tried again and again`);
+        this.isUp = false;
       },
       onBack: () => {
-        this.#isUp = true;
+        this.isUp = true;
         onWarn(`NATS at ${this.#server} is back`);
       },
       onError: (error) => onWarn(this.#explained(error).message),
     });
-    this.#isUp = false;
+    this.isUp = false;
   }
 
   #explained(error: unknown): Error {

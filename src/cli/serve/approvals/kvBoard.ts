@@ -118,7 +118,8 @@ export class KvBoard {
   readonly #recent = new Map<string, StoredOver>();
   readonly #goneMs: number;
   #bucket: KV | undefined;
-  #hasNoPlace = false;
+  /** Whether NATS was there, and had no place for it. */
+  hasNoPlace = false;
   #stopWatch: (() => void) | undefined;
 
   constructor(private readonly options: KvBoardOptions = {}) {
@@ -138,10 +139,10 @@ export class KvBoard {
     const limits = { max_bytes: MAX_BUCKET_BYTES, maxValueSize: 2 * MAX_QUESTION_BYTES };
     const ttl = LONGEST_QUESTION_MS + MARGIN_MS;
     this.#bucket = await openBucket(nc, BUCKET, { ttl, ...limits }).catch((error: unknown) => {
-      this.#hasNoPlace = true;
+      this.hasNoPlace = true;
       throw error;
     });
-    this.#hasNoPlace = false;
+    this.hasNoPlace = false;
     await this.options.sessions?.begin(nc);
     const bucket = this.#bucket;
     // Where another server has just made it, NATS says for a moment that nobody is there who keeps anything.
@@ -153,11 +154,6 @@ export class KvBoard {
   /** What NATS began to tell before it was lost may never come: so all is read anew. */
   async #watchAnewAfterLoss(nc: NatsConnection): Promise<void> {
     for await (const { type } of nc.status()) if (type === 'reconnect') this.#stopWatch?.();
-  }
-
-  /** Whether NATS was there, and had no place for it. */
-  get hasNoPlace(): boolean {
-    return this.#hasNoPlace;
   }
 
   get #kv(): KV {
