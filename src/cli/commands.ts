@@ -560,7 +560,10 @@ HOOKSTACK_RESIDENT=0 in the environment of an agent, each event is answered by a
         '--forget <session>',
         'write nothing, and remove this session, from the stream, too, where --nats is, and from what waits on this machine',
       ),
-      new Option('--of <team/agent>', 'with --forget: which agent, where several have named one so'),
+      new Option(
+        '--of <team/agent>',
+        'with --forget: which agent, where several have named one so',
+      ),
       new Option('--once', 'end when nothing more is there; default: go on until ^C'),
       otlpOption,
       logOption,

@@ -14,6 +14,15 @@ export type FleetAddress =
       readonly agent: string;
     };
 
+/** Codes of errors by which nothing of what was sent has reached a server. */
+export const UNREACHABLE: readonly string[] = [
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+];
+
 /** What teams and agents are called: a part of a subject, in which dots and wildcards have a meaning. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/u;
 

@@ -110,6 +110,8 @@ function readMark(
 
 /** In characters. */
 const MAX_POLICY = 64;
+const MAX_NAMES = 300;
+const MAX_REFUSAL = 500;
 
 const UNREADABLE =
   'was answered with effects that cannot be read here: use the same version of hookstack on both sides';
@@ -129,9 +131,6 @@ function faultOf(hooks: unknown): string {
   const which = names && ` (${sanitizeText(names).slice(0, MAX_NAMES)})`;
   return `was answered by a server whose own hooks have failed${which}: see what it logs`;
 }
-
-/** In characters. */
-const MAX_NAMES = 300;
 
 const foreignEffects = objectOf<ForeignEffects>('effects of hooks of other agents', {
   droppedArguments: listOfText,
@@ -167,20 +166,10 @@ export function refusalIn(answered: string): string | undefined {
   return typeof error === 'string' ? sanitizeText(error).slice(0, MAX_REFUSAL) : undefined;
 }
 
-/** In characters. */
-const MAX_REFUSAL = 500;
-
-/** Whether an answer, in whichever format, ends the agent. */
-export function stops(said: Readonly<Record<string, unknown>>): boolean {
-  return said['continue'] === false;
-}
-
-/** Whether an answer, in whichever format, is a no. */
-export function denies({
-  decision,
-  hookSpecificOutput: specific,
-}: Readonly<Record<string, unknown>>): boolean {
-  if (isBlocking(decision)) return true;
+/** Whether an answer, in whichever format, is a no, or ends the agent. */
+export function forbids(said: Readonly<Record<string, unknown>>): boolean {
+  const { decision, hookSpecificOutput: specific } = said;
+  if (isBlocking(decision) || said['continue'] === false) return true;
   if (!isRecord(specific)) return false;
   const { permissionDecision, decision: permission } = specific;
   return (

@@ -9,10 +9,10 @@ import type { HookRun } from '../run/hookRun.js';
 import { currentSpanId, currentTrace } from '../trace/span.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { parseFleetAddress } from './address.js';
-import { denies, refusalIn, stops, type ReadAnswer } from './answerMark.js';
+import { forbids, refusalIn, type ReadAnswer } from './answerMark.js';
 import { ask } from './ask.js';
 import { withFiles } from './files.js';
-import { newQuestionId, QuestionLate, type Asking } from './question.js';
+import { newQuestionId, QuestionFailed, QuestionLate, type Asking } from './question.js';
 import { readSecret, withoutSecret } from './secret.js';
 import { hostEnvironment } from '../util/requester.js';
 
@@ -45,20 +45,17 @@ export async function askServer(
   try {
     const { hook, address, ...prepared } = await prepare(run.hook, environment);
     secret = prepared.secret;
-    const asking = askingOf(
-      { ...run, hook },
-      input,
-      secret,
-      signal ? AbortSignal.any([signal, deadline]) : deadline,
-    );
-    const answer = await ask(address, asking);
+    const over = signal ? AbortSignal.any([signal, deadline]) : deadline;
+    const answer = await ask(address, askingOf({ ...run, hook }, input, secret, over));
     return toAnswered(answer, run, since(startedAt));
   } catch (error) {
     const durationMs = since(startedAt);
     if (signal?.aborted) return { outcome: { ...NOT_RUN, ending: 'aborted', durationMs } };
     // The question has a clock of its own, which may be a millisecond ahead.
     const isLate = deadline.aborted || error instanceof QuestionLate;
-    if (isLate) return { outcome: { ...NOT_RUN, ending: 'timeout', durationMs } };
+    const advice = error instanceof QuestionFailed ? error.advice : undefined;
+    const told = advice !== undefined && { error: new Error(advice) };
+    if (isLate) return { outcome: { ...NOT_RUN, ending: 'timeout', durationMs, ...told } };
     const why = new Error(withoutSecret(errorMessage(error), secret), { cause: error });
     return { outcome: { ...NOT_RUN, ending: 'broken', durationMs, error: why } };
   }
@@ -134,8 +131,7 @@ function toAnswered(
 
 /** Whether an answer prevents all that a failure would. */
 function stands(said: string, event: HookEventName): boolean {
-  const answer = parseAnswer(said) ?? {};
-  return events[event].canBlock && (stops(answer) || denies(answer));
+  return events[event].canBlock && forbids(parseAnswer(said) ?? {});
 }
 
 function since(startedAt: number): number {

@@ -60,13 +60,22 @@ async function openRecord(
   const address = parseFleetAddress(url);
   if (address.kind !== 'nats') throw new Error(RECORD_NEEDS_NATS);
   const { tokenVariable } = source;
-  const redact = environment?.redact?.length ? environment.redact : ['@secrets'];
   const tls = { caFile, certFile, keyFile };
   let secret = await readSecret(source);
   return new SpanSender({
     address,
     ...tls,
-    environment: { ...environment, redact: [...redact, ...(tokenVariable ? [tokenVariable] : [])] },
+    environment: {
+      host: environment?.host,
+      // What a host masks may become more.
+      get redact() {
+        const said = environment?.redact?.length ? environment.redact : ['@secrets'];
+        return tokenVariable ? [...said, tokenVariable] : said;
+      },
+      get tokenVariables() {
+        return environment?.tokenVariables;
+      },
+    },
     flushMs,
     readSecret: async () => (secret = await readSecret(source)),
     onProblem: (message) => tell(withoutSecret(message, secret)),

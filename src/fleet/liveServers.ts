@@ -18,6 +18,8 @@ export class LiveServers {
   #live: readonly string[] = [];
   #turn = 0;
   #lookedAt = 0;
+  /** For whoever has waited in vain: why no other server was asked. `undefined` where one had the question. */
+  advice: string | undefined;
 
   /** @param who asks: `team.agent` */
   constructor(
@@ -69,11 +71,17 @@ export class LiveServers {
       const subject = directSubject(undefined, this.who);
       for await (const message of await this.connection.requestMany(subject, id, { maxWait: ms })) {
         const { server, has } = parseAnswer(message.string()) ?? {};
+        this.advice = undefined;
         if (has === true) return undefined;
         if (typeof server === 'string' && isFleetName(server)) servers.push(server);
       }
+      if (servers.length === 0) this.advice = 'no policy server says that it is there';
       return servers;
-    } catch {
+    } catch (error) {
+      if (error instanceof Error && error.name === 'PermissionViolationError') {
+        const right = `publish on ${directSubject('*', this.who)}`;
+        this.advice = `no other server could be asked (${error.message}): its user in nats-server has to ${right}`;
+      }
       return undefined;
     }
   }

@@ -1,5 +1,6 @@
 import type { DialectName } from '../protocol/types.js';
 import { randomUUID } from 'node:crypto';
+import { orUndefined } from '../util/paths.js';
 
 /**
  * What stands around the JSON of an event on its way to a policy server, as headers of HTTP and of NATS. Times are
@@ -94,14 +95,27 @@ export interface ServerAnswer extends FleetAnswer {
 export class QuestionFailed extends Error {
   override readonly name = 'QuestionFailed';
 
+  /** What to do about it, where that is known. */
+  readonly advice: string | undefined;
+
   /** @param isUnasked whether nobody can have answered, so that it may be asked again */
   constructor(
     message: string,
     readonly isUnasked: boolean,
-    options?: ErrorOptions,
+    { advice, ...options }: ErrorOptions & { readonly advice?: string | undefined } = {},
   ) {
     super(message, options);
+    this.advice = advice;
   }
+}
+
+/** Rejects with the reason of a signal, once that aborts. */
+export function ended(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const end = () => reject(signal.reason as Error);
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
+  });
 }
 
 /** There was no answer in time. */
@@ -111,16 +125,21 @@ export function newQuestionId(): string {
   return randomUUID();
 }
 
+/** No question to hooks takes longer, in ms, whatever it says: as long as agents wait for a hook. */
+const LONGEST_MS = 600_000;
+
 /** Reads what stands around a question. What is missing or malformed is made up, as any program may ask. */
 export function readQuestion(
   header: (name: string) => string | undefined,
-  longestMs: number,
+  longestMs = LONGEST_MS,
 ): Question {
   const id = header(HEADERS.question);
   const timeout = Number(header(HEADERS.timeout) ?? '');
   const span = header(HEADERS.span);
   const trace = TRACE.exec(header(HEADERS.trace) ?? '')?.[1];
-  const call = decoded(header(HEADERS.call));
+  // Headers carry ASCII.
+  const written = header(HEADERS.call);
+  const call = written && orUndefined(() => decodeURIComponent(written));
   return {
     id: id !== undefined && ID.test(id) ? id : newQuestionId(),
     timeoutMs: timeout > 0 ? Math.min(timeout, longestMs) : longestMs,
@@ -129,15 +148,6 @@ export function readQuestion(
     ...(call !== undefined && call.length <= 256 && { call }),
     ...(header(HEADERS.version) !== undefined && { readsMarks: true }),
   };
-}
-
-/** Headers carry ASCII. */
-function decoded(text: string | undefined): string | undefined {
-  try {
-    return text && decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/u;

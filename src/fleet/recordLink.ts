@@ -3,13 +3,8 @@ import type { JetStreamClient } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { errorMessage } from '../util/errorMessage.js';
 import type { FleetAddress } from './address.js';
-import {
-  connectNats,
-  loadPackage,
-  watchConnection,
-  withAdvice,
-  type TlsFiles,
-} from './natsConnection.js';
+import { connectNats, loadPackage, watchConnection, withAdvice } from './natsConnection.js';
+import type { TlsFiles } from './question.js';
 import { recordSubject } from './recordSubject.js';
 import { retry } from './retry.js';
 

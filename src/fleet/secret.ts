@@ -45,9 +45,8 @@ export async function readSecret(
 export async function readSecretFile(file: string, maxBytes = MAX_SECRET_BYTES): Promise<string> {
   const at = file.startsWith('~/') ? path.join(requireHome(), file.slice(2)) : path.resolve(file);
   try {
-    const secret = (
-      await readText(at, { maxBytes, objectTo: (stats) => objectTo(at, stats) })
-    ).trim();
+    const text = await readText(at, { maxBytes, objectTo: (stats) => objectTo(at, stats) });
+    const secret = text.trim();
     if (secret !== '') return secret;
     throw new Error('it is empty');
   } catch (error) {

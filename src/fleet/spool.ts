@@ -1,4 +1,4 @@
-import { randomUUID, createHash } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import {
   closeSync,
   ftruncateSync,
@@ -254,7 +254,7 @@ function weigh(lines: readonly string[]): number {
 const MISSING = /"sizes":\{"missing":(\d{1,15})\}/u;
 
 /** Process ids mean something on one machine only, and in one container. */
-const HOST = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
+const HOST = hash('sha256', hostname()).slice(0, 8);
 const NAME = /^\d{15}-\d{6}\.[0-9a-f]{8}-\d+-[0-9a-f]{8}\.(?:jsonl|sending)$/u;
 
 function stampOf(name: string): string {

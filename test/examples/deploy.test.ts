@@ -233,6 +233,22 @@ describe('the unit of systemd', () => {
   });
 });
 
+it.runIf(has('haproxy'))('HAProxy takes its file, with the certificates of this fleet', () => {
+  const pair =
+    readFileSync(deploy('secrets/server.pem'), 'utf8') +
+    readFileSync(deploy('secrets/server.key'), 'utf8');
+  writeFileSync(deploy('secrets/pair.pem'), pair, { mode: 0o600 });
+  const config = read('haproxy.cfg')
+    .replaceAll(/\/etc\/haproxy\/(policy|approvals)\.example\.pem/gu, deploy('secrets/pair.pem'))
+    .replaceAll('/etc/haproxy/servers.pem', deploy('secrets/server.pem'))
+    .replaceAll(/policy-\d:8787/gu, '127.0.0.1:8787');
+  writeFileSync(deploy('here.cfg'), config);
+  const { status, stderr } = spawnSync('haproxy', ['-c', '-f', deploy('here.cfg')], {
+    encoding: 'utf8',
+  });
+  expect({ status, stderr }).toMatchObject({ status: 0 });
+});
+
 const nameOf = (line: string) => /^\w+/u.exec(line)![0];
 
 it('the Grafana dashboard has the metrics of a server, each with labels that it has', async () => {

@@ -68,10 +68,8 @@ describe('a policy server', () => {
       await warmUp(fleet);
       servers[0]!.server.signal('SIGSTOP');
       const failed = await ask(100, 300);
-      host.measure('timed out', failed, 'of 300 while one of three hangs');
-      expect(failed).toBeGreaterThan(0);
-      expect(failed).toBeLessThan(200);
-      expect(host.warnings.join()).toContain('timed out after 500 ms');
+      host.measure('failed', failed, 'of 300 while one of three hangs');
+      expect(failed).toBe(0);
       servers[0]!.server.signal('SIGCONT');
       await expect.poll(() => ask(1000, 60), SOON).toBe(0);
     },

@@ -61,7 +61,7 @@ describe('a question to a person', () => {
     expect(here.key).not.toContain(request.id);
     const approval = { decision: 'allow', reason: 'fine', by: 'anna' } as const;
     expect(await second.board.answer(there.key, there.revision, approval)).toEqual({
-      kind: 'given',
+      state: 'given',
     });
     expect(await asked).toEqual(approval);
     expect(second.lines[0]).toBe('anna allowed acme/one (run_shell_command): fine');
@@ -83,8 +83,8 @@ describe('a question to a person', () => {
     ]);
     const { by } = await asked;
     const isAnna = by === 'anna';
-    expect(counted[isAnna ? 0 : 1]).toEqual({ kind: 'given' });
-    expect(counted[isAnna ? 1 : 0]).toEqual({ kind: 'answered', by });
+    expect(counted[isAnna ? 0 : 1]).toEqual({ state: 'given' });
+    expect(counted[isAnna ? 1 : 0]).toEqual({ status: 409, error: `already answered by ${by}` });
   });
 
   it('is a no once its time is over, and an answer after that does not count', async () => {
@@ -93,7 +93,7 @@ describe('a question to a person', () => {
     const { key, revision } = await shownOn(first, request);
     await expect(asked).rejects.toThrow('nobody has answered in time');
     const late = { decision: 'allow', by: 'anna' } as const;
-    expect(await first.board.answer(key, revision, late)).toEqual({ kind: 'late' });
+    expect(await first.board.answer(key, revision, late)).toMatchObject({ status: 410 });
     await vi.waitFor(() => expect(second.board.list()).toEqual([]));
   });
 
@@ -104,7 +104,7 @@ describe('a question to a person', () => {
     const stored = { state: 'open', from: 'acme/one', digest: digestOf(request), request };
     const revision = await kv.create(key, JSON.stringify({ ...stored, expiresInMs: 0 }));
     const counted = await first.board.answer(key, revision, { decision: 'allow', by: 'anna' });
-    expect(counted).toEqual({ kind: 'late' });
+    expect(counted).toMatchObject({ status: 410 });
   });
 
   it('is taken away when the call is given up', async () => {
@@ -116,7 +116,7 @@ describe('a question to a person', () => {
     await expect(asked).rejects.toThrow('aborted');
     await vi.waitFor(() => expect(first.board.list()).toEqual([]));
     const counted = await first.board.answer(key, revision, { decision: 'allow', by: 'anna' });
-    expect(counted).toEqual({ kind: 'withdrawn' });
+    expect(counted).toMatchObject({ status: 410 });
   });
 
   it('cannot be taken away by another agent, nor be answered for by its id', async () => {
@@ -124,17 +124,17 @@ describe('a question to a person', () => {
     const asked = ask(request);
     const { key, revision } = await shownOn(first, request);
     await first.board.takeBack('acme/two', request.id);
-    expect(await first.board.answer(request.id, revision, { decision: 'allow', by: 'x' })).toEqual({
-      kind: 'unknown',
-    });
+    expect(
+      await first.board.answer(request.id, revision, { decision: 'allow', by: 'x' }),
+    ).toMatchObject({ status: 404 });
     const other = '0'.repeat(64);
-    expect(await first.board.answer(other, revision, { decision: 'allow', by: 'x' })).toEqual({
-      kind: 'unknown',
-    });
+    expect(await first.board.answer(other, revision, { decision: 'allow', by: 'x' })).toMatchObject(
+      { status: 404 },
+    );
     // An answer is one to what was seen.
-    expect(await first.board.answer(key, revision + 1, { decision: 'allow', by: 'x' })).toEqual({
-      kind: 'unknown',
-    });
+    expect(
+      await first.board.answer(key, revision + 1, { decision: 'allow', by: 'x' }),
+    ).toMatchObject({ status: 404 });
     await first.board.answer(key, revision, { decision: 'deny', by: 'ben' });
     expect(await asked).toEqual({ decision: 'deny', by: 'ben' });
   });
@@ -173,8 +173,9 @@ describe('a question to a person', () => {
       const { expiresAt: _, ...kept } = requestOf();
       return first.board.ask({ from: 'acme/one', request: kept, timeoutMs: 900, waitMs: 1 });
     });
-    const outcomes = (await Promise.all(many)).map(({ kind }) => kind);
-    expect(outcomes.filter((kind) => kind === 'full')).toHaveLength(5);
+    const outcomes = await Promise.all(many);
+    const refused = outcomes.filter((outcome) => 'status' in outcome && outcome.status === 429);
+    expect(refused).toHaveLength(5);
     // Others have room.
     const { expiresAt: _, ...kept } = requestOf();
     const other = { from: 'acme/two', request: kept, timeoutMs: 900, waitMs: 1 };
@@ -188,9 +189,9 @@ describe('a question to a person', () => {
       const { expiresAt: _, ...request } = requestOf();
       return server.board.ask({ from, request, timeoutMs: 1, waitMs: 500 });
     };
-    for (let n = 0; n < 3; n++) expect((await pose('acme/one')).kind).not.toBe('full');
-    expect(await pose('acme/one')).toEqual({ kind: 'full' });
-    expect((await pose('acme/two')).kind).not.toBe('full');
+    for (let n = 0; n < 3; n++) expect(await pose('acme/one')).not.toHaveProperty('status');
+    expect(await pose('acme/one')).toMatchObject({ status: 429 });
+    expect(await pose('acme/two')).not.toHaveProperty('status');
     await server.kill();
   });
 
@@ -198,13 +199,13 @@ describe('a question to a person', () => {
     const { expiresAt: _, ...request } = requestOf();
     const posed = { from: 'acme/one', request, timeoutMs: 20_000, waitMs: 20_000 };
     const asked = Array.from({ length: 40 }, () => first.board.ask(posed));
-    expect(await first.board.ask(posed)).toEqual({ kind: 'full' });
+    expect(await first.board.ask(posed)).toMatchObject({ status: 429 });
     const { key, revision } = await shownOn(first, requestOf({ id: request.id }));
     const other = { ...posed, from: 'acme/two', waitMs: 1 };
     expect(await first.board.ask(other)).toEqual({ kind: 'open' });
     await first.board.takeBack('acme/two', request.id);
     const approval = { decision: 'allow', by: 'anna' } as const;
-    expect(await first.board.answer(key, revision, approval)).toEqual({ kind: 'given' });
+    expect(await first.board.answer(key, revision, approval)).toEqual({ state: 'given' });
     const same = Array.from(asked, () => ({ kind: 'approval', approval }));
     expect(await Promise.all(asked)).toEqual(same);
     // There is room again.
@@ -229,7 +230,7 @@ describe('a question whose server is lost', () => {
     const counted = await vi.waitFor(() => heir.board.answer(key, revision, approval), {
       timeout: 8000,
     });
-    expect(counted).toEqual({ kind: 'given' });
+    expect(counted).toEqual({ state: 'given' });
     expect(await asked).toEqual(approval);
     await asker.close();
     await heir.kill();

@@ -7,6 +7,7 @@ import { answerQuestion, type PutReply } from '../../src/cli/serve/approvals/app
 import { Tokens } from '../../src/cli/serve/access.js';
 import { KvBoard, type KvBoardOptions } from '../../src/cli/serve/approvals/kvBoard.js';
 import { KvSessions } from '../../src/cli/serve/approvals/kvSessions.js';
+import type { Approvers } from '../../src/cli/serve/approvals/signIn.js';
 import { peopleWithTokens, type People } from '../../src/cli/shared/people/people.js';
 import { keyOf } from '../../src/cli/serve/approvals/storedQuestion.js';
 import type { Roles } from '../../src/cli/shared/people/roles.js';
@@ -53,6 +54,7 @@ export interface TestServer {
   readonly nc: NatsConnection;
   readonly origin: string;
   readonly lines: string[];
+  readonly approvers: Approvers;
   /** As a network that fails for a moment. */
   drop(): void;
   /** As a crash: nothing is said to anybody. */
@@ -81,6 +83,7 @@ export async function startServer(
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
   const sessions = new KvSessions();
+  const approvers: Approvers = { people, sessions, roles };
   const board = new KvBoard({ log, newInMinute: 1000, sessions, ...options });
   await board.begin(nc);
   nc.subscribe('hooks.approve.*.*', {
@@ -93,7 +96,7 @@ export async function startServer(
   });
   const routes = approvalRoutes({
     board,
-    approvers: { people, sessions, roles },
+    approvers,
     isTls: false,
     askerOf: ({ headers }) => (headers.authorization === 'Bearer one' ? 'acme/one' : undefined),
     log,
@@ -105,7 +108,7 @@ export async function startServer(
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const kill = () => end(server, nc, board);
   const drop = () => server.closeAllConnections();
-  return { board, nc, origin, lines, drop, kill };
+  return { board, nc, origin, lines, approvers, drop, kill };
 }
 
 async function respond(message: Msg, answering: Promise<PutReply>): Promise<void> {

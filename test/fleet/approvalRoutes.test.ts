@@ -96,7 +96,7 @@ describe('the page of questions', () => {
   it('lets people answer at two servers, of whom the second is told who was first', async () => {
     const [anna, ben] = await Promise.all([signIn(first.origin, ANNA), signIn(second.origin, BEN)]);
     expect(anna.setCookie).toMatch(
-      /^hookstack_[\da-f]{12}=[\w-]{43}; Path=\/approvals; HttpOnly; SameSite=Strict; Max-Age=43200$/,
+      /^hookstack_[\da-f]{12}=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200$/,
     );
     const { key, asked } = await putAndShow();
     const [toAnna, toBen] = await Promise.all([shownTo(anna, key), shownTo(ben, key)]);

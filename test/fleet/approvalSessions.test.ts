@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { peopleWithTokens } from '../../src/cli/shared/people/people.js';
+import { replaceApprovers } from '../../src/cli/serve/approvals/signIn.js';
 import { remoteApprover } from '../../src/fleet/fleetApprover.js';
 import { startNats, type TestNats } from '../helpers/natsServer.js';
 import {
@@ -19,6 +22,7 @@ import {
 
 const ANNA = 'token-of-anna-0123456789';
 const BEN = 'token-of-ben-0123456789';
+const CARL = 'token-of-carl-0123456789';
 
 let nats: TestNats;
 const servers: TestServer[] = [];
@@ -33,6 +37,10 @@ async function start(options?: Parameters<typeof startServer>[1]) {
   const server = await startServer(nats, options);
   servers.push(server);
   return server;
+}
+
+function peopleOf(holders: Readonly<Record<string, string>>) {
+  return peopleWithTokens(tokensOf(holders));
 }
 
 type Person = Awaited<ReturnType<typeof signIn>>;
@@ -79,25 +87,27 @@ describe('a session of an approver', () => {
   });
 
   it('ends at all servers when the token is revoked at one, while the page is open', async () => {
-    const files = [tokensOf({ anna: ANNA, ben: BEN }), tokensOf({ anna: ANNA, ben: BEN })];
-    const [first, second] = await Promise.all(
-      files.map((tokens) => start({ people: peopleWithTokens(tokens) })),
-    );
-    const [anna, ben] = await Promise.all([
-      signIn(second!.origin, ANNA),
-      signIn(second!.origin, BEN),
+    const all = peopleOf({ anna: ANNA, ben: BEN, carl: CARL });
+    const [first, second] = await Promise.all([start(), start({ people: all })]);
+    const [anna, ben, carl] = await Promise.all([
+      signIn(second.origin, ANNA),
+      signIn(second.origin, BEN),
+      signIn(second.origin, CARL),
     ]);
-    const asked = await putQuestion(second!);
+    const asked = await putQuestion(second);
     const shown = await shownTo(anna, asked.key);
     const headers = { Cookie: anna.cookie };
-    const stream = await fetch(`${second!.origin}/approvals/events`, { headers });
-    files[0]?.replaceBy(tokensOf({ ben: BEN, anna: 'another-token-of-anna' }));
+    const stream = await fetch(`${second.origin}/approvals/events`, { headers });
+    const people = peopleOf({ ben: BEN, anna: 'another-token-of-anna' });
+    replaceApprovers(first.approvers, { people });
     // At the one that has read the file at once, at the other as soon as it hears.
-    expect(await statusAt(first!.origin, anna)).toBe(401);
+    expect(await statusAt(first.origin, anna)).toBe(401);
     expect(await stream.text()).toContain('event: question');
     expect((await answerTo(anna, shown, { decision: 'allow' })).status).toBe(401);
-    expect(await statusAt(second!.origin, anna)).toBe(401);
-    expect(await statusAt(first!.origin, ben)).toBe(200);
+    expect(await statusAt(second.origin, anna)).toBe(401);
+    expect(await statusAt(first.origin, ben)).toBe(200);
+    // The first one never knew this one, and so takes nothing from him.
+    expect(await statusAt(second.origin, carl)).toBe(200);
     const denied = await answerTo(ben, await shownTo(ben, asked.key), { decision: 'deny' });
     expect(denied.status).toBe(200);
     expect(await asked.outcome).toMatchObject({ approval: { decision: 'deny', by: 'ben' } });
@@ -127,11 +137,37 @@ describe('a session of an approver', () => {
   it('of one who signs in again and again takes no room from others', async () => {
     const server = await start();
     const statuses: number[] = [];
-    for (let each = 0; each < 22; each += 1) {
+    for (let each = 0; each < 12; each += 1) {
       statuses.push((await signIn(server.origin, ANNA)).response.status);
     }
     expect(statuses.slice(-3)).toEqual([200, 429, 429]);
     expect((await signIn(server.origin, BEN)).response.status).toBe(200);
+  });
+
+  it('with many open pages leaves room for those of others', async () => {
+    const server = await start();
+    const [anna, ben] = await Promise.all([
+      signIn(server.origin, ANNA),
+      signIn(server.origin, BEN),
+    ]);
+    const open = ({ cookie }: Person) =>
+      fetch(`${server.origin}/approvals/events`, { headers: { Cookie: cookie } });
+    const pages = await Promise.all(Array.from({ length: 21 }, () => open(anna)));
+    expect(pages.map(({ status }) => status).filter((status) => status === 503)).toHaveLength(1);
+    const other = await open(ben);
+    expect(other.status).toBe(200);
+    for (const { body } of [...pages, other]) await body?.cancel();
+    // There is room again, also after pages that were closed before the server had looked at them.
+    await expect.poll(async () => (await open(anna)).status).toBe(200);
+    for (let each = 0; each < 60; each += 1) {
+      const sent = httpRequest(`${server.origin}/approvals/events`, {
+        headers: { Cookie: ben.cookie },
+      });
+      sent.on('error', () => undefined).end();
+      await once(sent, 'finish');
+      sent.destroy();
+    }
+    await expect.poll(async () => (await open(ben)).status).toBe(200);
   });
 });
 
@@ -153,6 +189,26 @@ describe('an answer', () => {
     expect(await asked).toEqual({ decision: 'allow', by: 'anna' });
     expect(await overs).toEqual(['answered', 'taken']);
     await agent.close();
+  });
+
+  it('is given to nobody who may be gone by then: its agent asks again, and has it', async () => {
+    const server = await start();
+    const anna = await signIn(server.origin, ANNA);
+    const { expiresAt: _, ...request } = requestOf();
+    const asking = {
+      from: 'acme/one',
+      request,
+      timeoutMs: 20_000,
+      waitMs: 15_000,
+      asksAgain: true,
+    };
+    const asked = server.board.ask(asking);
+    expect((await answerTo(anna, await shownTo(anna), { decision: 'allow' })).status).toBe(200);
+    expect(await asked).toEqual({ kind: 'open' });
+    expect(server.lines.join()).not.toContain('has the answer');
+    const approval = { decision: 'allow', by: 'anna' };
+    expect(await server.board.ask(asking)).toEqual({ kind: 'approval', approval });
+    expect(server.lines.join()).toContain('acme/one (run_shell_command) has the answer of anna');
   });
 
   it('does not count when its agent is gone, and people are told so', async () => {

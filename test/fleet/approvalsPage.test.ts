@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Approvals } from '../../src/approvals/approvals.js';
 import { remoteApprover } from '../../src/fleet/fleetApprover.js';
 import { DebugLogger } from '../../src/util/debugLogger.js';
+import { replaceApprovers } from '../../src/cli/serve/approvals/signIn.js';
 import { OidcPeople } from '../../src/cli/shared/people/oidc.js';
 import { peopleWithTokens } from '../../src/cli/shared/people/people.js';
 import { Roles } from '../../src/cli/shared/people/roles.js';
@@ -294,15 +295,17 @@ describe.skipIf(!chromiumPath)('the page of approvals, in a browser', () => {
   });
 
   it('asks for a token again when the one of before was revoked', async () => {
-    const tokens = tokensOf({ anna: 'token-of-anna-0123456789' });
-    const other = await startServer(nats, { people: peopleWithTokens(tokens) });
+    const other = await startServer(nats);
+    // The session of before would count here, too.
+    await page.context().clearCookies();
     await page.goto(`${other.origin}/approvals`);
     await page.getByLabel('Your token').fill('token-of-anna-0123456789');
     await page.keyboard.press('Enter');
     await page.getByText('No question waits.').waitFor();
     const asked = await putQuestion(other);
     await page.getByText('1 question waits.').waitFor();
-    tokens.replaceBy(tokensOf({ ben: 'token-of-ben-0123456789' }));
+    const people = peopleWithTokens(tokensOf({ ben: 'token-of-ben-0123456789' }));
+    replaceApprovers(other.approvers, { people });
     await page.getByLabel('Your token').waitFor();
     expect(await page.locator('article').count()).toBe(0);
     await asked.takeBack();

@@ -50,6 +50,9 @@ async function serve(files: Record<string, string>, ...args: string[]) {
   return { server, url: /http:\S+/u.exec(line.toString())?.[0] ?? '' };
 }
 
+const rolesOf = (may: string) => JSON.stringify({ people: { 'ann@example.com': { may } } });
+const inProject = (name: string) => path.join(cli.project, name);
+
 function fleetFiles() {
   return {
     'token-file': FLEET_SECRETS.policy,
@@ -185,6 +188,67 @@ describe('hookstack serve with --approvers', () => {
     expect(begun.headers.get('set-cookie')).toMatch(
       /^__Host-hookstack_oidc=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600; Secure$/,
     );
+    provider.close();
+  });
+
+  it('reads roles, and the secret of the client, anew with SIGHUP', async () => {
+    const { 'token-file': secret, tokens } = fleetFiles();
+    const client = { id: 'hookstack', secret: 'secret-of-client' };
+    const provider = await startOidcProvider(client);
+    const said = { issuer: provider.issuer, clientId: client.id, clientSecretFile: 'client' };
+    const files = {
+      'token-file': secret,
+      tokens,
+      roles: rolesOf('answer'),
+      oidc: JSON.stringify(said),
+    };
+    await writeFile(inProject('client'), 'the-one-of-before', { mode: 0o600 });
+    const origin = 'https://ask.example';
+    const { server, url } = await serve(files, '--nats', nats.url, '--origin', origin);
+    let printed = '';
+    server.stderr?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+    const signInThere = async () => {
+      const begun = await fetch(`${url}/approvals/oidc`, { redirect: 'manual' });
+      const Cookie = begun.headers.get('set-cookie')?.split(';')[0] ?? '';
+      const there = await fetch(begun.headers.get('location') ?? '', { redirect: 'manual' });
+      const back = there.headers.get('location')?.replace(origin, url) ?? '';
+      return fetch(back, { redirect: 'manual', headers: { Cookie } });
+    };
+    expect((await signInThere()).status).toBe(401);
+    await writeFile(inProject('client'), client.secret);
+    server.kill('SIGHUP');
+    await expect.poll(async () => (await signInThere()).status).toBe(303);
+    const cookie = (await signInThere()).headers.get('set-cookie') ?? '';
+    expect(cookie).toMatch(
+      /^__Host-hookstack_[\da-f]{12}=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200; Secure, /,
+    );
+    const own = cookie.split(';')[0] ?? '';
+    const abort = new AbortController();
+    const approve = remoteApprover(over(`${nats.url}/acme/one`, FLEET_SECRETS.one));
+    const asked = Promise.resolve(approve(requestOf(), { signal: abort.signal }));
+    const page = await fetch(`${url}/approvals/events`, { headers: { Cookie: own } });
+    const seen = page.text();
+    await writeFile(inProject('roles'), rolesOf('view'));
+    server.kill('SIGHUP');
+    const showsIt = async () => {
+      const stream = await fetch(`${url}/approvals/events`, { headers: { Cookie: own } });
+      let text = '';
+      for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) {
+        text += Buffer.from(chunk).toString();
+        if (text.includes('event: ready')) break;
+      }
+      return text;
+    };
+    await expect.poll(showsIt).toContain('"may":"view"');
+    // A page that was open comes back by itself, to be printed what counts now.
+    expect(await seen).not.toContain('"may":"view"');
+    // What cannot be read changes nothing.
+    await writeFile(inProject('roles'), rolesOf('all'));
+    server.kill('SIGHUP');
+    await expect.poll(() => printed).toContain('stay as they were: --roles cannot be used');
+    expect(await showsIt()).toContain('"may":"view"');
+    abort.abort();
+    await expect(asked).rejects.toThrow();
     provider.close();
   });
 

@@ -10,6 +10,7 @@ import { Cli } from '../cli/helpers.js';
 import { ask, rawClient, useNats } from '../helpers/fleetQuestions.js';
 import { saying } from '../helpers/hooks.js';
 import { FLEET_SECRETS, startNats } from '../helpers/natsServer.js';
+import { RecordingLogger } from '../helpers/recordingLogger.js';
 import { writeToken } from './recordHelpers.js';
 
 const { nats, closing } = useNats();
@@ -40,7 +41,7 @@ async function serve(name: string, { over = 'nats', at = nats.url, before = 'tru
 }
 
 /** An agent whose guard asks: what the server says, or why it could not be asked, and the ms that took. */
-function agent(hook: Partial<CommandHookConfig>) {
+function agent(hook: Partial<CommandHookConfig>, logger?: RecordingLogger) {
   vi.stubEnv('HOOK_TEST_FLEET', FLEET_SECRETS.one);
   const guard = {
     type: 'remote',
@@ -50,7 +51,8 @@ function agent(hook: Partial<CommandHookConfig>) {
     onFailure: 'deny',
     ...hook,
   } as CommandHookConfig;
-  const config = new Config({ enableHooks: true, hooks: { BeforeTool: [{ hooks: [guard] }] } });
+  const hooks = { BeforeTool: [{ hooks: [guard] }] };
+  const config = new Config({ enableHooks: true, hooks, ...(logger && { debugLogger: logger }) });
   onTestFinished(async () => {
     vi.unstubAllEnvs();
     await config.dispose();
@@ -132,7 +134,7 @@ describe('a question without an answer', () => {
 
   it('is put to another server where the first one is killed, also in the middle', async () => {
     const { server } = await serve('A', { before: 'touch begun; sleep 60' });
-    const put = agent({ url: `${nats.url}/acme/one` });
+    const put = agent({ url: `${nats.url}/acme/one`, timeout: 15_000 });
     const asked = put();
     await expect.poll(() => cli.read('begun').catch(() => undefined), { timeout: 10_000 }).toBe('');
     await serve('B');
@@ -165,9 +167,15 @@ describe('a question without an answer', () => {
     );
     const own = await startNats(file);
     closing.push(() => own.dispose());
-    await serve('A', { at: own.url, before: 'sleep 1.5' });
-    const put = agent({ url: `${own.url}/acme/one` });
+    const { server } = await serve('A', { at: own.url, before: 'sleep 1.5' });
+    const logger = new RecordingLogger();
+    const put = agent({ url: `${own.url}/acme/one` }, logger);
     expect(await put()).toMatchObject({ reason: 'A' });
     expect(await put()).toMatchObject({ reason: 'A' });
+    server.kill('SIGSTOP');
+    expect((await put()).reason).toContain('timed out after 5000 ms');
+    expect(JSON.stringify(logger.records)).toMatch(
+      /its user in nats-server has to publish on hooks\.at\.\*\.acme\.one/u,
+    );
   }, 20_000);
 });

@@ -65,6 +65,12 @@ async function names(): Promise<string[]> {
   return (await readCollected(directory.path)).map(({ name }) => name).toSorted();
 }
 
+const select = async (sql: string) =>
+  (await execa('sqlite3', ['-readonly', database(), sql])).stdout;
+const countRows = () => select('SELECT count(*) FROM records').catch(() => '');
+const change = (sql: string) => execa('sqlite3', [database(), sql]);
+const collect = () => run('collect', ...asPolicy(), '--sqlite', database(), '--once');
+
 describe('a session that is to be forgotten', () => {
   it('is that of one agent, whoever else names his own so', async () => {
     const served = { from: 'policy/policy', session: 'sess' };
@@ -116,7 +122,7 @@ describe('a session that is to be forgotten', () => {
       ...others,
     ]);
     await collectOnce(nats, directory.path);
-    const [gone] = (await readCollected(directory.path)).filter(({ name }) => name === 'gone');
+    const gone = (await readCollected(directory.path)).find(({ name }) => name === 'gone');
     const named = (gone as unknown as { session: string }).session;
     expect((await forget(named, '--out', out())).stdout).toBe(
       `Removed 1 span of the files in ${out()}`,
@@ -189,11 +195,6 @@ describe('a file of the record', () => {
 });
 
 describe.skipIf(SQLITE_NODE === undefined)('the record in SQLite', () => {
-  const select = async (sql: string) =>
-    (await execa('sqlite3', ['-readonly', database(), sql])).stdout;
-  const change = (sql: string) => execa('sqlite3', [database(), sql]);
-  const collect = () => run('collect', ...asPolicy(), '--sqlite', database(), '--once');
-
   it('holds a session until nobody reads it any more, and says so', async () => {
     await publishSpans(nats, [span({ session: 'sess-gone' }), span({ session: 'sess-kept' })]);
     const collector = execa(
@@ -202,8 +203,7 @@ describe.skipIf(SQLITE_NODE === undefined)('the record in SQLite', () => {
       { reject: false },
     );
     onTestFinished(() => void collector.kill('SIGKILL'));
-    const count = () => select('SELECT count(*) FROM records').catch(() => '');
-    await expect.poll(count, { timeout: 10_000 }).toBe('2');
+    await expect.poll(countRows, { timeout: 10_000 }).toBe('2');
     const reader = spawn('sqlite3', ['-readonly', database()]);
     onTestFinished(() => void reader.kill('SIGKILL'));
     reader.stdin.write('BEGIN; SELECT count(*) FROM records;\n');
@@ -276,8 +276,15 @@ describe.skipIf(SQLITE_NODE === undefined)('the record in SQLite', () => {
     const server = execa(
       process.execPath,
       [
-        ...[MAIN, 'serve', '--settings', settings, '--listen', '127.0.0.1:0', ...asPolicy()],
-        ...['--approvers', await file('approvers', `anna ${ANNA}\n`)],
+        MAIN,
+        'serve',
+        '--settings',
+        settings,
+        '--listen',
+        '127.0.0.1:0',
+        '--approvers',
+        await file('approvers', `anna ${ANNA}\n`),
+        ...asPolicy(),
       ],
       { reject: false, env: { HOME: directory.path }, cwd: directory.path },
     );

@@ -93,7 +93,10 @@ describe('a session that is to be forgotten', () => {
 
     const { stdout, exitCode } = await collectWith(
       process.execPath,
-      ...['--out', out(), '--forget', 'sess-gone'],
+      '--out',
+      out(),
+      '--forget',
+      'sess-gone',
     );
     expect({ stdout, exitCode }).toEqual({
       stdout: `Removed 5 spans of the stream, 5 spans of the files in ${out()}`,
@@ -132,12 +135,12 @@ describe('a session that is to be forgotten', () => {
   }, 120_000);
 });
 
-describe('the file of a day', () => {
-  const ofDay = (name: string, session: string) => ({
-    ...(span({ name, session }) as unknown as SpanRecord),
-    from: 'acme/one',
-  });
+const ofDay = (name: string, session: string) => ({
+  ...(span({ name, session }) as unknown as SpanRecord),
+  from: 'acme/one',
+});
 
+describe('the file of a day', () => {
   it('is read anew by its collector where a session was removed, and others wrote meanwhile', async () => {
     const file = new DayFile(directory.path, '2026-11-27');
     const own = ofDay('own', 'sess-kept');
@@ -164,15 +167,20 @@ describe('the file of a day', () => {
   });
 });
 
+const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+
 describe('what is older than is to be kept', () => {
   it('is removed: files of days that are over', async () => {
     await mkdir(out());
-    const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
     for (const ago of [0, 89, 90, 91]) await writeFile(path.join(out(), `${day(ago)}.jsonl`), '');
     await writeFile(path.join(out(), 'notes.txt'), '');
     const { stderr, exitCode } = await run(
       process.execPath,
-      ...['collect', '--out', out(), '--keep', '90d'],
+      'collect',
+      '--out',
+      out(),
+      '--keep',
+      '90d',
     );
     expect({ stderr, exitCode }).toEqual({
       stderr: 'note: removed what is older than 90d: 1 file',
@@ -200,13 +208,13 @@ const QUERIES = [
   'duration_ms=2',
 ];
 
+async function select(sql: string): Promise<string> {
+  const { stdout } = await execa('sqlite3', ['-readonly', database(), sql]);
+  return stdout;
+}
+
 describe.skipIf(SQLITE_NODE === undefined)('the record in SQLite', () => {
   const node = SQLITE_NODE ?? '';
-
-  async function select(sql: string): Promise<string> {
-    const { stdout } = await execa('sqlite3', ['-readonly', database(), sql]);
-    return stdout;
-  }
 
   it('has a row for each span, and answers a query as the files do', async () => {
     const start = Date.now() - 120_000;
@@ -268,10 +276,7 @@ describe.skipIf(SQLITE_NODE === undefined)('the record in SQLite', () => {
     await publish([...gone, ...kept, span({ name: 'old', start: Date.now() - 10 * 86_400_000 })]);
     await collectWith(node, '--sqlite', database(), '--once');
     expect(grep('word-of-gone', directory.path)).not.toEqual([]);
-    const forgotten = await run(
-      node,
-      ...['collect', '--sqlite', database(), '--forget', 'sess-gone'],
-    );
+    const forgotten = await run(node, 'collect', '--sqlite', database(), '--forget', 'sess-gone');
     expect(forgotten.stdout).toBe(`Removed 5 spans of ${database()}`);
     for (const word of ['sess-gone', 'sess-of-sub', 'word-of-gone']) {
       expect(grep(word, directory.path)).toEqual([]);

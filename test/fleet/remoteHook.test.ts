@@ -7,7 +7,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Config } from '../../src/config/config.js';
 import { fireHook } from '../../src/hooks/fireHook.js';
-import { certificateAdvice } from '../../src/fleet/certificateAdvice.js';
+import { certificateAdvice } from '../../src/fleet/certificates.js';
 import { withFiles } from '../../src/fleet/files.js';
 import { textInPlace } from '../../src/protocol/hookOutput.js';
 import { sanitizeText } from '../../src/protocol/sanitizeText.js';

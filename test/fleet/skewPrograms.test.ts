@@ -32,57 +32,61 @@ async function allowAt(origin: string): Promise<number> {
   return (await answerTo(anna, await shownTo(anna), { decision: 'allow' })).status;
 }
 
-describe.runIf(existsSync(OTHER))('programs of this and of another version', () => {
-  it.each([
-    { agent: 'other', server: 'this', mains: [OTHER, MAIN] as const },
-    { agent: 'this', server: 'other', mains: [MAIN, OTHER] as const },
-  ])('agent $agent, server $server', async ({ mains: [agent, server] }) => {
-    // Makes the stream that the agents write to.
-    await fleet.collect(server);
-    const at = await fleet.serve(server);
-    for (const url of [at, undefined]) {
-      const { isWritten, stderr } = await fleet.run(agent, { url, file: PRODUCTION });
-      expect({ isWritten, stderr }).toEqual({
-        isWritten: false,
-        stderr: expect.not.stringMatching(/warning|error/u) as string,
-      });
-      expect(await fleet.run(agent, { url })).toMatchObject({ isWritten: true });
-    }
-    const asking = fleet.run(agent, { url: at, asksPeople: true });
-    expect(await allowAt(at)).toBe(200);
-    expect(await asking).toMatchObject({ isWritten: true });
-    expect(await fleet.collect(server)).toMatch(/^Wrote \d{2,} spans$/u);
-    const collectedByOther = await fleet.collect(agent);
-    expect(collectedByOther).toBe('Wrote 0 spans');
-  });
-
-  it.each([
-    { agent: 'other', main: OTHER },
-    { agent: 'this', main: MAIN },
-  ])('agent $agent, servers of both, at whose pages the same is asked', async ({ main }) => {
-    const [other, own] = [await fleet.serve(OTHER), await fleet.serve(MAIN)];
-    for (const at of [other, own]) {
-      const asking = fleet.run(main, { asksPeople: true });
+describe.runIf(existsSync(OTHER))(
+  'programs of this and of another version',
+  { timeout: 120_000 },
+  () => {
+    it.each([
+      { agent: 'other', server: 'this', mains: [OTHER, MAIN] as const },
+      { agent: 'this', server: 'other', mains: [MAIN, OTHER] as const },
+    ])('agent $agent, server $server', async ({ mains: [agent, server] }) => {
+      // Makes the stream that the agents write to.
+      await fleet.collect(server);
+      const at = await fleet.serve(server);
+      for (const url of [at, undefined]) {
+        const { isWritten, stderr } = await fleet.run(agent, { url, file: PRODUCTION });
+        expect({ isWritten, stderr }).toEqual({
+          isWritten: false,
+          stderr: expect.not.stringMatching(/warning|error/u) as string,
+        });
+        expect(await fleet.run(agent, { url })).toMatchObject({ isWritten: true });
+      }
+      const asking = fleet.run(agent, { url: at, asksPeople: true });
       expect(await allowAt(at)).toBe(200);
       expect(await asking).toMatchObject({ isWritten: true });
-    }
-    expect(await fleet.run(main, { file: PRODUCTION })).toMatchObject({ isWritten: false });
-  });
+      expect(await fleet.collect(server)).toMatch(/^Wrote \d{2,} spans$/u);
+      const collectedByOther = await fleet.collect(agent);
+      expect(collectedByOther).toBe('Wrote 0 spans');
+    });
 
-  it('says what is recorded', async () => {
-    const stable = new Stable(path.dirname(fleet.cli.project));
-    // What the server is asked is the same each time.
-    const agent = stable.of(await recordAgent());
-    const server = await recordServer(agent);
-    const all: Protocol = {
-      http: { question: agent.http, ...server.http },
-      nats: { question: agent.ask, ...server.nats, span: agent.span },
-      approval: { question: agent.approve, ...server.approval },
-    };
-    const text = `${JSON.stringify(stable.of(all), undefined, 2)}\n`;
-    await expect(text).toMatchFileSnapshot(RECORDED);
-  });
-});
+    it.each([
+      { agent: 'other', main: OTHER },
+      { agent: 'this', main: MAIN },
+    ])('agent $agent, servers of both, at whose pages the same is asked', async ({ main }) => {
+      const [other, own] = [await fleet.serve(OTHER), await fleet.serve(MAIN)];
+      for (const at of [other, own]) {
+        const asking = fleet.run(main, { asksPeople: true });
+        expect(await allowAt(at)).toBe(200);
+        expect(await asking).toMatchObject({ isWritten: true });
+      }
+      expect(await fleet.run(main, { file: PRODUCTION })).toMatchObject({ isWritten: false });
+    });
+
+    it('says what is recorded', async () => {
+      const stable = new Stable(path.dirname(fleet.cli.project));
+      // What the server is asked is the same each time.
+      const agent = stable.of(await recordAgent());
+      const server = await recordServer(agent);
+      const all: Protocol = {
+        http: { question: agent.http, ...server.http },
+        nats: { question: agent.ask, ...server.nats, span: agent.span },
+        approval: { question: agent.approve, ...server.approval },
+      };
+      const text = `${JSON.stringify(stable.of(all), undefined, 2)}\n`;
+      await expect(text).toMatchFileSnapshot(RECORDED);
+    });
+  },
+);
 
 const marked = (id: string, said: object) =>
   JSON.stringify({ ...said, hookstack: { version: 1, question: id, success: true } });

@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net';
 /** What a provider says of the person, and how it does that. */
 export interface Said {
   readonly claims?: Record<string, unknown>;
+  /** What it says beside the token, to who shows that. */
+  readonly userinfo?: Record<string, unknown>;
   readonly header?: Record<string, unknown>;
   /** The signature; default one of the key that it publishes. */
   readonly signature?: (input: string) => string;
@@ -21,13 +23,14 @@ export interface OidcProvider {
 const base64 = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 /** A small OpenID provider, at which everybody is signed in already: it sends each browser back at once. */
-export async function startOidcProvider(client: {
-  readonly id: string;
-  readonly secret: string;
-}): Promise<OidcProvider> {
+export async function startOidcProvider(
+  client: { readonly id: string; readonly secret: string },
+  way?: 'client_secret_basic',
+): Promise<OidcProvider> {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   /** Codes that nobody has used. */
   const codes = new Map<string, URLSearchParams>();
+  const tokens = new Set<string>();
   const provider = { issuer: '', next: {} as Said, close: () => void server.close() };
 
   const authorize = (query: URLSearchParams, response: ServerResponse) => {
@@ -48,14 +51,20 @@ export async function startOidcProvider(client: {
     const challenge = createHash('sha256')
       .update(form.get('code_verifier') ?? '')
       .digest('base64url');
+    const basic = atob(request.headers.authorization?.split(' ')[1] ?? '').split(':');
+    const [id, secret] = way
+      ? basic.map(decodeURIComponent)
+      : [form.get('client_id'), form.get('client_secret')];
     const isRight =
+      id === client.id &&
+      secret === client.secret &&
       asked?.get('code_challenge') === challenge &&
-      asked.get('redirect_uri') === form.get('redirect_uri') &&
-      form.get('client_id') === client.id &&
-      form.get('client_secret') === client.secret;
+      asked.get('redirect_uri') === form.get('redirect_uri');
     if (!isRight) return tell(response, { error: 'invalid_grant' }, 400);
     const id_token = idToken(provider, asked, client.id, privateKey);
-    return tell(response, { access_token: randomUUID(), token_type: 'Bearer', id_token });
+    const access_token = randomUUID();
+    tokens.add(access_token);
+    return tell(response, { access_token, token_type: 'Bearer', id_token });
   };
 
   const server = createServer((request, response) => {
@@ -63,7 +72,11 @@ export async function startOidcProvider(client: {
     const { issuer } = provider;
     if (pathname === '/authorize') authorize(searchParams, response);
     else if (pathname === '/token') void token(request, response);
-    else if (pathname === '/jwks') {
+    else if (pathname === '/userinfo') {
+      const { authorization = '' } = request.headers;
+      const isShown = tokens.delete(authorization.replace('Bearer ', ''));
+      tell(response, { sub: 'subject-1', ...provider.next.userinfo }, isShown ? 200 : 401);
+    } else if (pathname === '/jwks') {
       const key = publicKey.export({ format: 'jwk' });
       tell(response, { keys: [{ ...key, kid: 'key', use: 'sig', alg: 'RS256' }] });
     } else {
@@ -72,8 +85,10 @@ export async function startOidcProvider(client: {
         authorization_endpoint: `${issuer}/authorize`,
         token_endpoint: `${issuer}/token`,
         jwks_uri: `${issuer}/jwks`,
+        userinfo_endpoint: `${issuer}/userinfo`,
         response_types_supported: ['code'],
         subject_types_supported: ['public'],
+        ...(way && { token_endpoint_auth_methods_supported: [way] }),
         id_token_signing_alg_values_supported: ['RS256'],
         code_challenge_methods_supported: ['S256'],
       });

@@ -1,4 +1,4 @@
-// node fleetHost.mjs AGENTS SECONDS MS: so many agents ask one server, half of them over HTTP and half over NATS, as a fleet
+// node fleetHost.mjs AGENTS SECONDS MS THINK_MS: so many agents ask one server, half of them over HTTP and half over NATS, as a fleet
 // does: each thinks between its calls, and few of the calls concern the policy. Looks whether each gets its own answer, and
 // prints as JSON how long that took, and what the server is left with. Started by launchHost.mjs.
 import { spawn } from 'node:child_process';
@@ -15,15 +15,14 @@ import { atMost, exactly } from './figures.mjs';
 import { compare, startServer } from './policyServer.mjs';
 
 const CONNECTIONS = { http: 256, nats: 64 };
-/** Ms that an agent thinks between two questions, on average. */
-const THINK_MS = 30_000;
 /** Ms that an agent waits, and the server keeps its answer. */
 const TIMEOUT_MS = 5000;
 const ID = 'Hookstack-Question';
 /** Bytes of an argument, as an agent has that writes a file. */
 const CONTENT = 'x'.repeat(2000);
 
-const [agents, seconds, withinMs] = process.argv.slice(2).map(Number);
+/** `thinkMs` is how long an agent thinks between two questions, on average. */
+const [agents, seconds, withinMs, thinkMs] = process.argv.slice(2).map(Number);
 const home = mkdtempSync(path.join(tmpdir(), 'hookstack-soak-'));
 const tokens = Array.from({ length: agents }, (_, number) => `token-of-the-agent-${number}`);
 const broker = await startBroker();
@@ -72,7 +71,7 @@ const times = { http: [], nats: [] };
 const fresh = await server.take({ isQuiet: false });
 const living = tokens.map((_, number) => live(number));
 // By then, each has asked, and all that is kept for a while is there.
-await setTimeout(Math.max(THINK_MS + TIMEOUT_MS, seconds * 100));
+await setTimeout(Math.max(thinkMs + TIMEOUT_MS, seconds * 100));
 const before = await server.take({ isQuiet: false });
 await setTimeout(seconds * 1000);
 const after = await server.take({ isQuiet: false });
@@ -119,7 +118,7 @@ async function live(number) {
 }
 
 async function think(share) {
-  await setTimeout(share * THINK_MS, undefined, over).catch(() => undefined);
+  await setTimeout(share * thinkMs, undefined, over).catch(() => undefined);
 }
 
 async function ask(number) {

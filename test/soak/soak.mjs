@@ -13,7 +13,7 @@ const FULL = {
   stayed: 100_000,
   late: 100_000,
   policies: 1_000,
-  fleet: { agents: 10_000, seconds: 600, withinMs: 250 },
+  fleet: { agents: 10_000, seconds: 600, withinMs: 250, thinkMs: 30_000 },
 };
 const SHORT = {
   events: 80,
@@ -23,7 +23,7 @@ const SHORT = {
   stayed: 1_000,
   late: 2_000,
   policies: 50,
-  fleet: { agents: 10_000, seconds: 15, withinMs: 1000 },
+  fleet: { agents: 2000, seconds: 5, withinMs: 1000, thinkMs: 5000 },
 };
 
 const { values } = parseArgs({ options: { short: { type: 'boolean', default: false } } });

@@ -85,6 +85,9 @@ async function trace(work: () => Promise<unknown>, environment = {}): Promise<Sp
   return lines.map((line) => JSON.parse(line) as SpanRecord);
 }
 
+const allowedForSession = async () =>
+  ({ decision: 'allow', by: 'ada', remember: 'session' }) as const;
+
 describe('the spans of an agent', () => {
   it('say within what each of them was', async () => {
     const spans = listen(...SPAN_KINDS);
@@ -339,13 +342,12 @@ describe('the spans of an agent', () => {
 
   it('say for whom they are, and who has answered for a call, also where that was remembered', async () => {
     const spans = listen(...SPAN_KINDS);
-    const approver = async () => ({ decision: 'allow', by: 'ada', remember: 'session' }) as const;
     const hook = { ...sandbox.says({ decision: 'ask', reason: 'Sure?' }).config, name: 'careful' };
     const hooks = { [BeforeTool]: [{ hooks: [hook] }], [AfterTool]: atOnce(sandbox.runs('true')) };
-    const config = sandbox.createConfig(hooks, { approver });
+    const config = sandbox.createConfig(hooks, { approver: allowedForSession });
     config.use('tool', async (_call, next) => next(), { name: 'look' });
-    const twice = callTools(write('a.txt'), { ...write('a.txt'), id: 'again' });
-    await runToEnd(config, twice, reply('Done.'));
+    const again = callTools({ ...write('a.txt'), id: 'again' });
+    await runToEnd(config, callTools(write('a.txt')), again, reply('Done.'));
 
     const session = config.getSessionId();
     expect(new Set(spans.map((span) => span.session))).toEqual(new Set([session]));
@@ -358,6 +360,8 @@ describe('the spans of an agent', () => {
     );
     const approved = spans.filter((span) => span.approver === 'ada');
     expect(approved.map(({ kind, call }) => `${kind} ${call}`).toSorted()).toEqual([
+      'middleware a.txt',
+      'middleware again',
       'question a.txt',
       'tool a.txt',
       'tool again',

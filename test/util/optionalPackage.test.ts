@@ -28,9 +28,9 @@ it.each([
   const source = path.resolve(import.meta.dirname, '../../src/util/optionalPackage.ts');
   const bundle = await rolldown({ input: source, platform: 'node' });
   await bundle.write({ file });
-  const installed = (await import(
-    pathToFileURL(file).href
-  )) as typeof import('../../src/util/optionalPackage.js');
+  const installed = (await import(pathToFileURL(file).href)) as {
+    readonly loadOptional: typeof loadOptional;
+  };
   await expect(installed.loadOptional('hookstack-no-such', 'A test needs')).rejects.toThrow(
     new RegExp(`${command}$`),
   );

@@ -2,7 +2,7 @@ import { mkdir, stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { isAbsence, LAST_WORDS_MS, natsAdvice, withinMs } from '../../fleet/natsConnection.js';
+import { isAbsence, lastWords, natsAdvice } from '../../fleet/natsConnection.js';
 import { readFleetSpan } from '../../fleet/recordSubject.js';
 import { every, retry } from '../../fleet/retry.js';
 import { errorCode, errorMessage } from '../../util/errorMessage.js';
@@ -142,7 +142,7 @@ async function collectFrom(
     );
     return 1;
   } finally {
-    await withinMs(nats.drain(), LAST_WORDS_MS).catch(() => undefined);
+    await lastWords(nats.drain());
     await nats.close();
     await spans?.close();
     report('collected', collector.report());
@@ -169,7 +169,7 @@ async function collectAll({ nats, consumer, collector, signal, once }: Work): Pr
     await collector.write(batch);
     for (const message of batch) message.ack();
     // It counts once the server knows it; what it does not know comes again.
-    await withinMs(nats.flush(), LAST_WORDS_MS).catch(() => undefined);
+    await lastWords(nats.flush());
   }
 }
 

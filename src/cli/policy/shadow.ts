@@ -20,23 +20,27 @@ export interface Counted {
 /** Puts questions that were answered to a policy that does not count. What it says is recorded, and nothing else. */
 export class Shadow {
   readonly #working = new Set<AbortController>();
+  #places: number;
 
   /**
-   * @param places questions that it may work on at a time: more are left out
+   * @param maxConcurrent questions that the server works on at a time: the shadow may work on a quarter as many, and more
+   *   are left out
    * @param onAnswered called with what counted, and what the shadow says
    */
   constructor(
     private readonly policy: { readonly now: Policy },
-    private places: number,
+    maxConcurrent: number,
     private readonly onAnswered: (
       counted: QuestionVerdict,
       shadow: QuestionVerdict | 'left_out',
     ) => void,
-  ) {}
+  ) {
+    this.#places = Math.max(1, Math.floor(maxConcurrent / 4));
+  }
 
   /** Ends what its hooks work on, for good. */
   close(): void {
-    this.places = 0;
+    this.#places = 0;
     for (const controller of this.#working) controller.abort();
   }
 
@@ -50,7 +54,7 @@ export class Shadow {
     const { event, payload, session } = read;
     const isAsked = hasHooks(policy.config, event, payload, session.cwd);
     if (!isAsked && counted.verdict === 'none') return this.onAnswered('none', 'none');
-    if (this.#working.size >= this.places) return this.onAnswered(counted.verdict, 'left_out');
+    if (this.#working.size >= this.#places) return this.onAnswered(counted.verdict, 'left_out');
     const controller = new AbortController();
     const { signal } = controller;
     const deadline = setTimeout(() => controller.abort(), question.timeoutMs);

@@ -3,9 +3,8 @@ import path from 'node:path';
 import type { SpanRecord } from '../../trace/record.js';
 import { openPrivately } from '../../trace/privateFile.js';
 import { COLUMNS } from './columns.js';
-import type { Related } from './forget.js';
 import { conditionOf, type RecordQuery } from './query.js';
-import { rowOf, type RecordRow } from './row.js';
+import { rowOf, type RecordRow, type Related } from './row.js';
 import { openSqlite, type Sqlite } from './sqlite.js';
 
 /** Of the table. A database of a later one is not written. */

@@ -3,16 +3,10 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RECORD_STREAM, readFleetSpan } from '../../fleet/recordSubject.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
-import type { SpanRecord } from '../../trace/record.js';
 import { loadJetStream, COLLECT_CONSUMER } from '../collect/stream.js';
 import type { RecordDatabase } from './database.js';
 import { dayFiles, removeDrafts, removeFromDay, scanDay } from './days.js';
-import { isOfServer } from './row.js';
-
-/** What tells whose a span is, and of which session. */
-export type Related = Pick<SpanRecord, 'id' | 'parent'> & {
-  readonly [field in 'from' | 'agent' | 'session' | 'trace']?: string | null | undefined;
-};
+import { isOfServer, type Related } from './row.js';
 
 /** A place where the record is kept. */
 export interface Place {

@@ -4,6 +4,11 @@ import type { Column } from './columns.js';
 
 export type RecordRow = Readonly<Record<Column, string | number | null>>;
 
+/** What tells whose a span is, and of which session. */
+export type Related = Pick<SpanRecord, 'id' | 'parent'> & {
+  readonly [field in 'from' | 'agent' | 'session' | 'trace']?: string | null | undefined;
+};
+
 /** Who, what, when, by which policy, with which verdict, and by whom approved. */
 export function rowOf(span: SpanRecord): RecordRow {
   const { kind, name, from, agent, decidedBy, parent, isShadow } = span;

@@ -4,7 +4,8 @@ import { Spool, type Segment } from '../../fleet/spool.js';
 import { readSpan } from '../../trace/record.js';
 import { errorCode } from '../../util/errorMessage.js';
 import { scanDay } from './days.js';
-import type { Place, Related } from './forget.js';
+import type { Place } from './forget.js';
+import type { Related } from './row.js';
 
 const NAME = /^[^.]+\.[^.]+$/u;
 
@@ -52,7 +53,8 @@ function rewrite(directory: string, isRemoved: (span: Related) => boolean): numb
   try {
     const segments: Segment[] = [];
     for (let next = spool.take(); next; next = spool.take()) segments.push(next);
-    for (const { lines, done } of segments) {
+    for (const segment of segments) {
+      const { lines } = segment;
       const kept = lines.filter((line) => {
         const span = readSpan(line);
         return !span || !isRemoved(span);
@@ -60,7 +62,7 @@ function rewrite(directory: string, isRemoved: (span: Related) => boolean): numb
       if (kept.length === lines.length) continue;
       const { problem } = spool.append(kept);
       if (problem !== undefined) throw problem;
-      done();
+      segment.done();
       removed += lines.length - kept.length;
     }
     return removed;

@@ -1,5 +1,3 @@
-import { createHmac, randomBytes } from 'node:crypto';
-import { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { isFleetName, isLoopback } from '../../fleet/address.js';
@@ -18,7 +16,8 @@ export interface Rejection {
 
 /** How a server knows who asks. */
 export interface AccessOptions {
-  readonly tokens?: Tokens;
+  /** Others take their place when files are read anew. */
+  tokens?: Tokens;
   /** Whether TLS has checked a certificate of the client. */
   readonly hasClientCertificates: boolean;
   /** Whether pages of this machine may ask; others never may. */
@@ -29,12 +28,10 @@ export interface AccessOptions {
 const MIN_TOKEN = 16;
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
-/** Tokens of a fleet, each of one agent. */
+/** Tokens of a fleet, each of one agent, or of one person. */
 export class Tokens {
-  /** Emits `replaced`. */
-  readonly changes = new EventEmitter();
-  #key = randomBytes(32);
-  #names = new Map<string, { readonly name: string; readonly proof: string }>();
+  /** Under what {@link proofOf} makes of a token: the time of a search tells nothing of one. */
+  readonly #names = new Map<string, string>();
 
   /** How many there are. */
   get size(): number {
@@ -46,31 +43,18 @@ export class Tokens {
    * @returns whether nobody had this token before
    */
   add(name: string, token: string): boolean {
-    const digest = this.#digestOf(token);
-    if (this.#names.has(digest)) return false;
-    this.#names.set(digest, { name, proof: proofOf(token) });
+    const proof = proofOf(token);
+    if (this.#names.has(proof)) return false;
+    this.#names.set(proof, name);
     return true;
   }
 
-  /** Whose token it is. What is compared are digests with a key of this process, so that its time tells nothing. */
   nameOf(token: string): string | undefined {
-    return this.#names.get(this.#digestOf(token))?.name;
+    return this.nameOfProof(proofOf(token));
   }
 
-  /** Whose token proves that, as {@link proofOf} says. */
   nameOfProof(proof: string): string | undefined {
-    return [...this.#names.values()].find((each) => each.proof === proof)?.name;
-  }
-
-  /** Has those of others count in place of its own. */
-  replaceBy(others: Tokens): void {
-    this.#key = others.#key;
-    this.#names = others.#names;
-    this.changes.emit('replaced');
-  }
-
-  #digestOf(token: string): string {
-    return createHmac('sha256', this.#key).update(token).digest('base64');
+    return this.#names.get(proof);
   }
 }
 
@@ -157,8 +141,9 @@ function admitLocal(
   { headers }: IncomingMessage,
   { admitsLocalPages = false }: AccessOptions,
 ): Admission {
-  if (!isLoopback(hostOf(headers.host ?? ''))) {
-    const said = toOneLine(headers.host ?? '', 80);
+  // Some load balancers name none where they look whether it is ready; browsers always do.
+  if (headers.host !== undefined && !isLoopback(headers.host.replace(/:\d{1,5}$/u, ''))) {
+    const said = toOneLine(headers.host, 80);
     return { status: 403, error: `The host "${said}" is not this machine: ask 127.0.0.1` };
   }
   const { origin } = headers;
@@ -169,10 +154,6 @@ function admitLocal(
 
 function isLocal(origin: string): boolean {
   return URL.canParse(origin) && isLoopback(new URL(origin).hostname);
-}
-
-function hostOf(host: string): string {
-  return host.replace(/:\d{1,5}$/u, '');
 }
 
 /** Asking for a certificate takes long, and that of a connection stays the same. */

@@ -35,8 +35,6 @@ export interface PolicyOptions {
   readonly policy: { readonly now: Policy };
   /** How many questions hooks work on at a time. More are refused, none waits. */
   readonly maxConcurrent: number;
-  /** No question may take longer, in ms, whatever it says. */
-  readonly longestMs: number;
   readonly onAnswered?: (answered: Answered) => void;
   readonly onRefused?: (refusal: Refusal) => void;
   /** Called with what an agent's format could not say. */
@@ -189,11 +187,10 @@ export class PolicyAnswers {
       const why = this.#whyFull(asker);
       return Promise.resolve(this.#refuse(asked, policy, 'full', why, read.event));
     }
-    const timeoutMs = Math.min(asked.question.timeoutMs, this.options.longestMs);
-    return this.#kept.once(key, timeoutMs, () => {
+    return this.#kept.once(key, asked.question.timeoutMs, () => {
       // What another agent sends is put to its own hooks, in its own way.
       const found = read.received ? undefined : work;
-      return this.#ask(asked, read, policy, timeoutMs, found);
+      return this.#ask(asked, read, policy, found);
     });
   }
 
@@ -210,10 +207,9 @@ export class PolicyAnswers {
     asked: Asked,
     read: ReadQuestion,
     policy: Policy,
-    timeoutMs: number,
     work: FoundWork | undefined,
   ): Promise<Reply> {
-    const deadline = work?.isInstant ? undefined : new Deadline(timeoutMs);
+    const deadline = work?.isInstant ? undefined : new Deadline(asked.question.timeoutMs);
     policy.hold();
     const deciding = this.#decide(asked, read, policy, deadline?.signal, work);
     if (deadline) this.#running.set(deciding, deadline.end);

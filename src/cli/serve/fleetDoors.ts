@@ -5,17 +5,17 @@ import { SERVERS_TEAM } from '../../fleet/recordSubject.js';
 import { readSecret } from '../../fleet/secret.js';
 import type { FleetSettings } from '../../fleet/fleetSettings.js';
 import { tlsOf, type NatsServerOptions } from '../shared/natsServer.js';
-import { peopleWithTokens, type People } from '../shared/people/people.js';
+import { peopleWithTokens } from '../shared/people/people.js';
 import type { PeopleOptions } from '../shared/people/peopleOptions.js';
 import { readPeople, signInOption, type GivenPeople } from '../shared/people/readPeople.js';
 import { printNotice } from '../shared/terminal.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
-import { admit, PEOPLE, readTokens, type AccessOptions, type Tokens } from './access.js';
+import { admit, PEOPLE, readTokens, type AccessOptions } from './access.js';
 import type { PolicyAnswers } from './answers.js';
 import { approvalRoutes } from './approvals/approvalRoutes.js';
 import { KvBoard } from './approvals/kvBoard.js';
 import { KvSessions } from './approvals/kvSessions.js';
-import { PAGE } from './approvals/signIn.js';
+import { PAGE, type Approvers } from './approvals/signIn.js';
 import { said, type Listening } from './listening.js';
 import { NatsDoor } from './natsDoor.js';
 import type { Notices } from './notices.js';
@@ -27,12 +27,12 @@ export interface FleetOptions extends NatsServerOptions, PeopleOptions {
 }
 
 /** What a server needs to be one of several. */
-export interface Fleet extends GivenPeople {
+export interface Fleet extends Pick<GivenPeople, 'needsTwo'> {
   readonly url?: string;
   readonly secret?: string | undefined;
   readonly tls: TlsFiles;
   readonly name: string;
-  readonly approvers?: Tokens;
+  readonly approvers?: Approvers | undefined;
 }
 
 /** Where what this server does is recorded: as the agent of its name, of a team of servers. */
@@ -47,7 +47,7 @@ export function recordOf(options: FleetOptions): FleetSettings | undefined {
 }
 
 /** @throws UsageError for options that do not fit, and files that cannot be used */
-export async function readFleet(options: FleetOptions): Promise<Fleet> {
+export async function readFleet(options: FleetOptions, { tokens }: AccessOptions): Promise<Fleet> {
   const { nats: url, tokenFile, name, approvers: file, origin } = options;
   const way = signInOption(options);
   if (url === undefined && (tokenFile !== undefined || way !== undefined)) {
@@ -64,18 +64,13 @@ export async function readFleet(options: FleetOptions): Promise<Fleet> {
     readSecret(tokenFile === undefined ? {} : { tokenFile }),
     said('--token-file'),
   );
-  const approvers =
-    file === undefined
-      ? undefined
-      : await orUsageError(readTokens(file, PEOPLE), said('--approvers'));
-  return {
-    ...(url !== undefined && { url }),
-    secret,
-    tls: tlsOf(options),
-    name,
-    ...(approvers && { approvers }),
-    ...(await readPeople(options, PAGE)),
-  };
+  const { people: given, roles, needsTwo } = await readPeople(options, PAGE);
+  const reading = file === undefined ? undefined : readTokens(file, PEOPLE);
+  const holders = reading && (await orUsageError(reading, said('--approvers')));
+  const people = holders ? peopleWithTokens(holders, tokens) : given;
+  const approvers = people && { people, roles, sessions: new KvSessions() };
+  const common = { secret, tls: tlsOf(options), name, approvers };
+  return { ...common, ...(needsTwo && { needsTwo }), ...(url !== undefined && { url }) };
 }
 
 /**
@@ -85,32 +80,25 @@ export async function readFleet(options: FleetOptions): Promise<Fleet> {
  * @throws UsageError where there cannot be a connection, or no board for those who are to answer
  */
 export async function openFleet(fleet: Fleet, answers: PolicyAnswers, notices: Notices) {
-  const { url, tls, approvers, people, needsTwo, ...others } = fleet;
+  const { url, tls, approvers, needsTwo, ...others } = fleet;
   if (url === undefined) return {};
-  const sessions = new KvSessions();
   const onWarn = (text: string) => notices.tell('warning', 'nats', text);
-  const needsBoard = approvers !== undefined || people !== undefined;
-  const board = new KvBoard({
-    log,
-    ...(needsBoard && { sessions }),
-    ...(needsTwo && { needsTwo }),
-  });
+  const needsBoard = approvers !== undefined;
+  const board = new KvBoard({ log, sessions: approvers?.sessions, needsTwo });
   const opening = NatsDoor.open({ ...others, ...tls, url, answers, board, needsBoard, onWarn });
-  return { board, sessions, door: await orUsageError(opening, said('--nats')) };
+  return { board, door: await orUsageError(opening, said('--nats')) };
 }
 
 /** @returns handles requests to the paths of approvals */
 export function routesOf(
-  fleet: Fleet,
   { access, tls, origin }: Listening,
-  { board, sessions }: Partial<Awaited<ReturnType<typeof openFleet>>>,
+  { approvers }: Fleet,
+  board: KvBoard | undefined,
   notices: Notices,
 ): ReturnType<typeof approvalRoutes> {
-  const { approvers, roles } = fleet;
-  const people = fleet.people ?? (approvers && tokenPeople(approvers, access));
   return approvalRoutes({
     board,
-    approvers: people && sessions && { people, sessions, roles },
+    approvers,
     isTls: tls !== undefined,
     origin,
     askerOf: (request) => {
@@ -122,15 +110,6 @@ export function routesOf(
       return undefined;
     },
     log,
-  });
-}
-
-/** Who asks must not answer, also where both were given the same token. */
-function tokenPeople(approvers: Tokens, { tokens }: AccessOptions): People {
-  return peopleWithTokens({
-    nameOf: (token) => (tokens?.nameOf(token) ? undefined : approvers.nameOf(token)),
-    nameOfProof: (proof) => (tokens?.nameOfProof(proof) ? undefined : approvers.nameOfProof(proof)),
-    changes: approvers.changes,
   });
 }
 

@@ -21,16 +21,14 @@ import { readinessOf, type ReadyParts } from './readiness.js';
 import { headerOf, isJson, JSON_ONLY, PARTING, write } from './respond.js';
 
 /** Ms that a client has, so that one that sends nothing costs nothing. */
-interface DoorTimeouts {
+const DOOR_TIMEOUTS = {
   /** For the headers of a request, from when it has connected. */
-  readonly headersMs: number;
+  headersMs: 5000,
   /** For all of a request. */
-  readonly requestMs: number;
+  requestMs: 30_000,
   /** Between two requests. */
-  readonly idleMs: number;
-}
-
-const DOOR_TIMEOUTS: DoorTimeouts = { headersMs: 5000, requestMs: 30_000, idleMs: 60_000 };
+  idleMs: 60_000,
+};
 
 /** What TLS needs, as PEM. With `ca`, clients need a certificate of it. */
 export interface ServerTls {
@@ -39,13 +37,10 @@ export interface ServerTls {
   readonly ca?: string;
 }
 
-interface ServerSettings {
+export interface HttpDoorOptions {
   readonly tls?: ServerTls | undefined;
   readonly notices: Notices;
-  readonly timeouts?: DoorTimeouts;
-}
-
-export interface HttpDoorOptions extends ServerSettings {
+  readonly timeouts?: typeof DOOR_TIMEOUTS;
   readonly host: string;
   /** 0 is a free one. */
   readonly port: number;
@@ -58,8 +53,6 @@ export interface HttpDoorOptions extends ServerSettings {
   readonly approvals?: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
   /** Bytes of a body. */
   readonly maxBody: number;
-  /** Ms that a question may take at most. */
-  readonly longestMs: number;
 }
 
 export interface HttpDoor {
@@ -80,6 +73,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   let current = tls;
   const routes = new Routes(options);
   const server = await makeServer(options, routes.listener);
+  server.maxConnections = MAX_CONNECTIONS;
   server.on('secureConnection', routes.onConnection);
   await new Promise<void>((resolve, reject) => {
     server.once('error', ({ message }) =>
@@ -180,7 +174,7 @@ class Routes {
     path: string,
     asker: string | undefined,
   ): Promise<void> {
-    const { answers, metrics, longestMs } = this.options;
+    const { answers, metrics } = this.options;
     const named = path.startsWith(EVENT_PATH) ? path.slice(EVENT_PATH.length) : undefined;
     const event = isHookEventName(named) ? named : undefined;
     if (named !== undefined && event === undefined) {
@@ -192,7 +186,7 @@ class Routes {
     }
     if (!isJson(request)) return this.#wrong(response, 415, JSON_ONLY);
     const format = path === CLAUDE_PATH ? 'claude' : 'own';
-    const question = readQuestion((name) => headerOf(request, name), longestMs);
+    const question = readQuestion((name) => headerOf(request, name));
     const body = await this.#bodies.read(request, asker);
     if (body === 'broken') return;
     if ('error' in body) {
@@ -244,7 +238,7 @@ const MAX_CONNECTIONS = 4096;
 
 /** A server that nobody can hold up: what takes too long is ended. */
 async function makeServer(
-  { tls, notices, timeouts = DOOR_TIMEOUTS }: ServerSettings,
+  { tls, notices, timeouts = DOOR_TIMEOUTS }: HttpDoorOptions,
   listener: RequestListener,
 ): Promise<Server | HttpsServer> {
   const { headersMs, requestMs, idleMs } = timeouts;
@@ -254,7 +248,7 @@ async function makeServer(
     keepAliveTimeout: idleMs,
     connectionsCheckingInterval: Math.min(1000, headersMs),
   };
-  if (!tls) return limited(createServer(limits, listener));
+  if (!tls) return createServer(limits, listener);
   const https = await import('node:https');
   const { cert, key, ca } = tls;
   const asked = ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: true };
@@ -263,18 +257,12 @@ async function makeServer(
   server.on('tlsClientError', ({ message }) =>
     notices.tell('warning', 'tls', `a connection was refused, as TLS has failed: ${message}`),
   );
-  return limited(server);
-}
-
-function limited<S extends Server | HttpsServer>(server: S): S {
-  server.maxConnections = MAX_CONNECTIONS;
   return server;
 }
 
 /** For answers on their way, in ms. */
 const LAST_WORDS_MS = 1000;
 
-/** Takes no more connections, and ends those that are there. */
 async function closeServer(server: Server | HttpsServer): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();

@@ -6,12 +6,6 @@ export interface Reply {
   readonly retryAfterS?: number;
 }
 
-interface Limits {
-  readonly maxCount: number;
-  /** Characters of all bodies together. */
-  readonly maxSize: number;
-}
-
 interface Kept {
   readonly reply: Promise<Reply>;
   /** By `performance.now()`. */
@@ -20,7 +14,11 @@ interface Kept {
   size: number | undefined;
 }
 
-const LIMITS: Limits = { maxCount: 10_000, maxSize: 64 * 1024 * 1024 };
+const LIMITS = {
+  maxCount: 10_000,
+  /** Characters of all bodies together. */
+  maxSize: 64 * 1024 * 1024,
+};
 
 /** How long an answer may take memory that is not kept any more, in ms. */
 const SWEEP_MS = 1000;
@@ -61,7 +59,6 @@ export class KeptAnswers {
     return reply;
   }
 
-  /** Forgets all. */
   clear(): void {
     for (const key of this.#kept.keys()) this.#forget(key);
     this.#forgetOver();

@@ -1,7 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import type { Msg, MsgHdrs, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { isFleetName } from '../../fleet/address.js';
-import { denies, stops, withMarkOf } from '../../fleet/answerMark.js';
-import { LAST_WORDS_MS, loadPackage, withAdvice, withinMs } from '../../fleet/natsConnection.js';
+import { forbids, withMarkOf } from '../../fleet/answerMark.js';
+import { lastWords, loadPackage, withAdvice } from '../../fleet/natsConnection.js';
 import { directSubject, HEADERS, newQuestionId, readQuestion } from '../../fleet/question.js';
 import { every, retry } from '../../fleet/retry.js';
 import { MAX_HOOK_TEXT } from '../../protocol/sanitizeText.js';
@@ -20,8 +21,6 @@ export interface NatsDoorOptions extends Omit<SteadyNatsOptions, 'onOpen'> {
   readonly board?: KvBoard;
   /** Whether it does not open where the board cannot be used. Default: that is told, and tried again and again. */
   readonly needsBoard?: boolean;
-  /** No question to hooks waits longer, in ms, whatever it says. Default 10 minutes. */
-  readonly longestMs?: number;
   /** Questions of each kind that may be worked on at a time, and the bytes of those to hooks. Default 1000, and 128 MiB. */
   readonly maxPending?: number;
   readonly maxPendingBytes?: number;
@@ -43,8 +42,6 @@ interface Put {
 }
 
 const QUEUE = 'policy';
-/** Ms. */
-const LONGEST_MS = 600_000;
 /** Ms between attempts to open a board that could not be used. */
 const BOARD_RETRY_MS = 2000;
 /** What the headers of an answer may take, in bytes. */
@@ -60,7 +57,6 @@ export class NatsDoor {
   readonly #held = new Set<string>();
   /** Its own, also where two have the same name. */
   readonly #id = newQuestionId();
-  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   readonly #warned = new Set<string>();
   readonly #subscriptions: Subscription[] = [];
   readonly #ending = new AbortController();
@@ -105,8 +101,7 @@ export class NatsDoor {
   async #close(): Promise<void> {
     this.#ending.abort();
     await this.options.board?.close();
-    const draining = Promise.all(this.#subscriptions.map((each) => each.drain()));
-    await withinMs(draining, LAST_WORDS_MS).catch(() => undefined);
+    await lastWords(Promise.all(this.#subscriptions.map((each) => each.drain())));
     while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
     await this.#nats?.close();
   }
@@ -124,7 +119,7 @@ export class NatsDoor {
     const { board, needsBoard, onWarn } = this.options;
     const openBoard = async () => {
       await board?.begin(connection);
-      if (board) await this.#join(connection, this.#people);
+      if (board) await this.#join(connection, this.#people, QUEUE);
     };
     // No question is taken by a server that does not start.
     const isFirst = !this.#nats;
@@ -133,7 +128,7 @@ export class NatsDoor {
         throw new Error(`there is no room for questions: ${withAdvice(error)}`, { cause: error });
       });
     }
-    await this.#join(connection, this.#hooks);
+    await this.#join(connection, this.#hooks, QUEUE);
     await this.#openDirect(connection).catch(({ message }: Error) =>
       onWarn(`agents wait for servers that hang, as ${message}`),
     );
@@ -156,16 +151,15 @@ export class NatsDoor {
     }
   }
 
-  async #join(connection: NatsConnection, way: Way): Promise<void> {
+  async #join(connection: NatsConnection, way: Way, queue?: string): Promise<void> {
     const take = (message: Msg) => this.#take(message, way);
-    this.#subscriptions.push(await this.#subscribe(connection, way.subject, take, QUEUE));
+    this.#subscriptions.push(await this.#subscribe(connection, way.subject, take, queue));
   }
 
   /** For agents that have met a server that hangs. Until its end it says what it has. */
   async #openDirect(connection: NatsConnection): Promise<void> {
-    const own = directSubject(this.#id, '*.*');
-    const take = (message: Msg) => this.#take(message, this.#hooks);
-    this.#subscriptions.push(await this.#subscribe(connection, own, take));
+    const own = { ...this.#hooks, subject: directSubject(this.#id, '*.*') };
+    await this.#join(connection, own);
     const tell = (message: Msg) => this.#tellHeld(message);
     await this.#subscribe(connection, directSubject(undefined, '*.*'), tell);
   }
@@ -254,12 +248,10 @@ export class NatsDoor {
   }
 
   async #askHooks({ message, header, from }: Put): Promise<Reply> {
-    const { answers, longestMs = LONGEST_MS } = this.options;
-    const question = readQuestion(header, longestMs);
-    const text = this.#decode(message.data);
-    if (text === undefined) return { status: 400, body: '{"error":"The question is no UTF-8"}' };
+    const question = readQuestion(header);
+    if (!isUtf8(message.data)) return { status: 400, body: '{"error":"The question is no UTF-8"}' };
     const format = header(HEADERS.format) === 'claude' ? 'claude' : 'own';
-    return answers.answer({ format, text, question, asker: from });
+    return this.options.answers.answer({ format, text: message.string(), question, asker: from });
   }
 
   async #askPeople({ message, header, from }: Put): Promise<PutReply> {
@@ -271,14 +263,6 @@ export class NatsDoor {
   #warnOnce(why: 'elsewhere' | 'unreadable', message: string): void {
     if (!this.#warned.has(why)) this.options.onWarn(message);
     this.#warned.add(why);
-  }
-
-  #decode(data: Uint8Array): string | undefined {
-    try {
-      return this.#decoder.decode(data);
-    } catch {
-      return undefined;
-    }
   }
 
   /** What cannot be sent now is no answer: its asker has lost the connection, too. */
@@ -316,7 +300,7 @@ function fitAnswer(answer: PutReply, maxBytes: number): PutReply {
 
 function coreOf(body: string): object | undefined {
   const said: unknown = JSON.parse(body);
-  if (!isRecord(said) || !(denies(said) || stops(said))) return undefined;
+  if (!isRecord(said) || !forbids(said)) return undefined;
   const { hookSpecificOutput: specific } = said;
   const permission = isRecord(specific) ? specific['decision'] : undefined;
   const isDenied = isRecord(permission) && permission['behavior'] === 'deny';

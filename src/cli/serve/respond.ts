@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { orUndefined } from '../../util/paths.js';
 import { isRecord } from '../../util/records.js';
 import type { BodyReader } from './readBody.js';
 
@@ -102,12 +103,8 @@ export async function readSaid(
 ): Promise<Record<string, unknown> | undefined> {
   const text = await readJson(request, response, bodies, from);
   if (text === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isRecord(value)) return value;
-  } catch {
-    // It is told below.
-  }
+  const value = orUndefined<unknown>(() => JSON.parse(text));
+  if (isRecord(value)) return value;
   send(response, 400, { error: 'The body is no JSON object' });
   return undefined;
 }

@@ -4,12 +4,14 @@ import { oneAtATime } from '../../util/oneAtATime.js';
 import { Hangups, watchInterruption } from '../shared/interruption.js';
 import { checkPolicy } from '../policy/checkPolicy.js';
 import { CurrentPolicy } from '../policy/currentPolicy.js';
+import { maskingOf } from '../policy/masking.js';
 import { Shadow } from '../policy/shadow.js';
 import { logAs, plural, printNotice, report, type LogFormat } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import { withOtlp } from '../shared/withOtlp.js';
 import { withTrace } from '../shared/withTrace.js';
 import { PolicyAnswers, type Refusal } from './answers.js';
+import { replaceApprovers } from './approvals/signIn.js';
 import {
   openFleet,
   readFleet,
@@ -40,8 +42,6 @@ export interface ServeOptions extends ListeningOptions, FleetOptions {
   readonly maxConcurrent: number;
 }
 
-/** No question takes longer, in ms: as long as agents wait for a hook. */
-const LONGEST_MS = 600_000;
 /** For questions that hooks work on when the server is to end, in ms. */
 const DRAIN_MS = 30_000;
 /** What the log says of refusals. */
@@ -56,7 +56,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   const { settings, shadow, check, log } = options;
   logAs(log);
   const listening = await readListening(options);
-  const fleet = await readFleet(options);
+  const fleet = await readFleet(options, listening.access);
   if (check !== undefined) return checkPolicy(check, options.cwd);
   if (settings === undefined) {
     throw new UsageError('Say whose hooks answer: hookstack serve --settings FILE');
@@ -66,10 +66,10 @@ export async function serve(options: ServeOptions): Promise<number> {
   let beside: CurrentPolicy | undefined;
   try {
     if (shadow) beside = await CurrentPolicy.open(shadow, { ...options, isShadow: true });
-    const { config } = policy.now;
+    const masking = maskingOf(beside ? [policy, beside] : [policy]);
     const recording = { trace: options.trace, fleet: recordOf(options) };
     const work = () => listen({ policy, shadow: beside, listening, fleet, hangups }, options);
-    return await withOtlp(options.otlp, config, () => withTrace(recording, config, work));
+    return await withOtlp(options.otlp, masking, () => withTrace(recording, masking, work));
   } finally {
     await beside?.close();
     await policy.close();
@@ -90,13 +90,10 @@ async function listen(served: Served, options: ServeOptions): Promise<number> {
   const { maxBody, maxConcurrent } = options;
   const notices = new Notices();
   const metrics = await openMetrics(() => answers.inFlight, policy);
-  // So that it cannot take what the policy needs that counts.
-  const places = Math.max(1, Math.floor(maxConcurrent / 4));
-  const shadow = served.shadow && new Shadow(served.shadow, places, metrics.shadowed);
+  const shadow = served.shadow && new Shadow(served.shadow, maxConcurrent, metrics.shadowed);
   const answers = new PolicyAnswers({
     policy,
     maxConcurrent,
-    longestMs: LONGEST_MS,
     onAnswered: (answered) => {
       metrics.answered(answered);
       shadow?.ask(answered);
@@ -110,13 +107,12 @@ async function listen(served: Served, options: ServeOptions): Promise<number> {
   });
   const interruption = watchInterruption();
   let nats: Awaited<ReturnType<typeof openFleet>> = {};
-  const limits = { maxBody: maxBody * 1024 * 1024, longestMs: LONGEST_MS };
   try {
     nats = await openFleet(fleet, answers, notices);
-    const approvals = routesOf(fleet, listening, nats, notices);
+    const approvals = routesOf(listening, fleet, nats.board, notices);
     const ready = partsOf(served, answers, nats.door);
-    const given = { ...listening, ...limits, answers, ready, metrics, notices, approvals };
-    const door = await openHttpDoor(given);
+    const given = { ...listening, answers, ready, metrics, notices, approvals };
+    const door = await openHttpDoor({ ...given, maxBody: maxBody * 1024 * 1024 });
     hangups.cause(oneAtATime(() => readAnew(served, options, door)));
     report('listening', `hookstack serve: listening on ${door.url}`);
     const { signal } = interruption;
@@ -143,13 +139,13 @@ async function readAnew(served: Served, options: ServeOptions, door: HttpDoor): 
   const policies = Promise.all([policy.reload(), shadow?.reload()]);
   try {
     const { access, tls } = await readListening(options);
-    const { approvers, roles } = await readFleet(options);
-    if (access.tokens) listening.access.tokens?.replaceBy(access.tokens);
-    if (approvers) fleet.approvers?.replaceBy(approvers);
-    if (roles) fleet.roles?.replaceBy(roles);
+    const { approvers } = await readFleet(options, access);
+    Object.assign(listening.access, access);
+    if (fleet.approvers && approvers) replaceApprovers(fleet.approvers, approvers);
     door.setTls(tls);
   } catch (error) {
-    printNotice('error', `tokens, roles and certificates stay as they were: ${errorMessage(error)}`);
+    const what = 'approvers, tokens, roles and certificates stay as they were';
+    printNotice('error', `${what}: ${errorMessage(error)}`);
   }
   await policies;
 }

@@ -4,12 +4,11 @@ import { parseNatsServer } from '../../fleet/address.js';
 import {
   connectNats,
   isAbsence,
-  LAST_WORDS_MS,
+  lastWords,
   watchConnection,
   whyNotConnected,
-  withinMs,
-  type TlsFiles,
 } from '../../fleet/natsConnection.js';
+import type { TlsFiles } from '../../fleet/question.js';
 import { every, retry } from '../../fleet/retry.js';
 import { withoutSecret } from '../../fleet/secret.js';
 
@@ -66,9 +65,7 @@ export class SteadyNats {
   async close(): Promise<void> {
     this.#closing.abort();
     const connection = this.#connection;
-    if (connection && this.#isUp) {
-      await withinMs(connection.flush(), LAST_WORDS_MS).catch(() => undefined);
-    }
+    if (connection && this.#isUp) await lastWords(connection.flush());
     this.#isUp = false;
     await connection?.close();
   }

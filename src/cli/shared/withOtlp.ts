@@ -25,7 +25,7 @@ function warn(text: string): void {
  */
 export async function withOtlp<T>(
   url: string | undefined,
-  config: Config,
+  config: Pick<Config, 'getHookEnvironment'>,
   work: () => Promise<T>,
 ): Promise<T> {
   if (url === undefined) return work();

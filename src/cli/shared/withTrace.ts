@@ -17,7 +17,7 @@ const onProblem = (message: string) => printNotice('warning', message);
 /** Does some work, and writes what happens meanwhile to a file, to the record of the fleet, to both or to none. */
 export async function withTrace<T>(
   { trace, fleet, flushMs }: Recording,
-  config: Config,
+  config: Pick<Config, 'getHookEnvironment'>,
   work: () => Promise<T>,
 ): Promise<T> {
   const environment = config.getHookEnvironment();

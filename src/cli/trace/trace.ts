@@ -61,8 +61,8 @@ function tellDiff(file: string, spans: readonly SpanRecord[], { json }: TraceOpt
 }
 
 async function query(file: string, text: string, options: TraceOptions): Promise<number> {
-  const { follow, slowest, html, diff, json } = options;
-  if (follow || slowest !== undefined || html !== undefined || diff) {
+  const { html, diff, json } = options;
+  if (options.follow || options.slowest !== undefined || html !== undefined || diff) {
     throw new UsageError('--query goes without --follow, --slowest, --html and --diff: it lists');
   }
   const { queryRecord } = await import('./queryRecord.js');

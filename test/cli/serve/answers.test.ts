@@ -39,7 +39,6 @@ async function open(hooks: HookDefinitions, options: Partial<PolicyOptions> = {}
   const answers = new PolicyAnswers({
     policy: { now: new Policy(config, 'version-1') },
     maxConcurrent: 64,
-    longestMs: 60_000,
     onAnswered: (each) => void answered.push(each),
     onRefused: (each) => void refused.push(each),
     ...options,

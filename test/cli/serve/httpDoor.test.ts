@@ -35,7 +35,6 @@ async function open(options: Partial<HttpDoorOptions> = {}) {
   const answers = new PolicyAnswers({
     policy,
     maxConcurrent: 64,
-    longestMs: 60_000,
     onAnswered: metrics.answered,
     onRefused: metrics.refused,
   });
@@ -49,7 +48,6 @@ async function open(options: Partial<HttpDoorOptions> = {}) {
     metrics,
     notices: new Notices((_label, line) => void log.push(line)),
     maxBody: MIB,
-    longestMs: 60_000,
     ...options,
   });
   opened.push(async () => {

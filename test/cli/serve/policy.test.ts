@@ -48,9 +48,11 @@ async function replace(text: string): Promise<void> {
 
 const replaceHooks = (hooks: Hooks) => replace(JSON.stringify({ enableHooks: true, hooks }));
 
-async function start(...args: string[]) {
+const start = (...args: string[]) => startWith({}, ...args);
+
+async function startWith(env: NodeJS.ProcessEnv, ...args: string[]) {
   const all = ['serve', '--settings', policy, '--listen', '127.0.0.1:0', ...args];
-  const server = cli.start(all, { buffer: true });
+  const server = cli.start(all, { buffer: true, env });
   running.push(server);
   let told = '';
   server.stderr?.on('data', (chunk: Buffer) => (told += chunk.toString()));
@@ -363,6 +365,14 @@ async function spans(): Promise<SpanRecord[]> {
 
 const shadows = async () => (await spans()).filter(({ kind }) => kind === 'shadow');
 
+/** Has what a variable holds told. */
+const settings = (name: string, redact?: string) =>
+  JSON.stringify({
+    enableHooks: true,
+    hooks: { BeforeTool: [{ hooks: [hook(`echo "$${name}" >&2; exit 2`)] }] },
+    ...(redact && { hookEnvironment: { redact: [redact], allow: [redact] } }),
+  });
+
 describe('a shadow policy', () => {
   it('is asked as well, recorded, and has no effect', async () => {
     const strict = blocking('stricter', '.*');
@@ -446,6 +456,30 @@ describe('a shadow policy', () => {
       expect(Object.keys(after)).toEqual(['hookstack']);
     }
     expect(await figures(url)).toContain('hookstack_questions_in_flight 0');
+  });
+
+  it('masks what it names in what is recorded, as a policy does that counts later', async () => {
+    await replace(settings('HOME'));
+    const shadow = await cli.write('shadow.json', settings('SHADOWED', 'SHADOWED'));
+    const env = { SHADOWED: 'value-of-the-shadow', LATER: 'value-of-what-counts-later' };
+    const { server, url, told } = await startWith(
+      env,
+      '--shadow',
+      shadow,
+      '--trace',
+      'trace.jsonl',
+    );
+    await replace(settings('LATER', 'LATER'));
+    server.kill('SIGHUP');
+    await expect.poll(told).toContain('counts');
+    await ask(url);
+    await expect
+      .poll(async () => (await spans()).filter(({ kind }) => kind === 'hook').length)
+      .toBe(2);
+    const text = await readFile(path.join(cli.project, 'trace.jsonl'), 'utf8');
+    expect(text).toContain('[SHADOWED]');
+    expect(text).toContain('[LATER]');
+    for (const value of Object.values(env)) expect(text).not.toContain(value);
   });
 
   it('that is none any more is told, and the one before goes on to be asked', async () => {

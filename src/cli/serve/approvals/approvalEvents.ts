@@ -1,27 +1,30 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Quota } from '../quota.js';
 import { beginStream, send } from '../respond.js';
 import { show, viewOf } from './approvalView.js';
 import type { KvBoard } from './kvBoard.js';
 import type { OpenQuestion } from './openQuestions.js';
 import type { ApproverSession } from './kvSessions.js';
-import type { Roles } from '../../shared/people/roles.js';
-import { shownNow, type SignIn } from './signIn.js';
+import { shownAt, type Approvers, type SignIn } from './signIn.js';
 import { isFinal, type StoredOver } from './storedQuestion.js';
 
 const MAX_PAGES = 100;
-const HEARTBEAT_MS = 15_000;
+const MAX_PAGES_OF_ONE = 20;
+const HEARTBEAT_MS = 5000;
+/** A page comes back by itself, and then the proxy says anew who looks on. */
+const LONGEST_BY_PROXY_MS = 600_000;
 /** A page that reads nothing is let go. In bytes. */
 const MAX_BEHIND = 16 * 1024 * 1024;
 
 /** Tells pages of questions, live: server-sent events. */
 export class ApprovalEvents {
-  readonly #pages = new Set<Page>();
+  readonly #pages = new Quota(MAX_PAGES, MAX_PAGES_OF_ONE);
 
   constructor(
     private readonly board: KvBoard,
     private readonly signIn: SignIn,
-    private readonly roles: Roles | undefined,
+    private readonly approvers: Approvers,
   ) {}
 
   /** Until the session ends. */
@@ -30,26 +33,29 @@ export class ApprovalEvents {
     response: ServerResponse,
     session: ApproverSession,
   ): Promise<void> {
-    if (this.#pages.size >= MAX_PAGES) {
-      return send(
-        response,
-        503,
-        { error: 'Too many pages look on: close one' },
-        { 'Retry-After': '10' },
-      );
+    // It may have gone before anybody could listen to that.
+    if (response.destroyed) return;
+    if (!this.#pages.take(session.id)) {
+      const error = 'Too many pages look on: close one';
+      return send(response, 503, { error }, { 'Retry-After': '10' });
     }
     const end = () => response.end();
-    const page = new Page(response, this.board, session, this.roles);
-    this.#pages.add(page);
-    response.once('close', () => this.#pages.delete(page));
-    const unwatch = await this.signIn.watch(session, end);
+    response.once('close', () => this.#pages.give(session.id));
+    const unwatch = await this.approvers.sessions.watch(session, end);
     beginStream(response);
+    const page = new Page(response, this.board, session, this.approvers);
     const stop = this.board.listen((key, question, over) => {
       if (question) page.show(question);
       else page.end(key, over);
     });
+    const { people, roles } = this.approvers;
+    const until = performance.now() + (people.kind === 'proxy' ? LONGEST_BY_PROXY_MS : Infinity);
     // What ends a session without a word, such as its time, is seen here.
-    const check = async () => ((await this.signIn.find(request)) ? page.tell('alive', {}) : end());
+    const check = async () => {
+      const isOld = performance.now() > until || this.approvers.roles !== roles;
+      if (isOld || !(await this.signIn.find(request))) end();
+      else page.tell('alive', {});
+    };
     const heartbeat = setInterval(() => void check().catch(end), HEARTBEAT_MS);
     const close = () => {
       stop();
@@ -76,7 +82,7 @@ class Page {
     private readonly response: ServerResponse,
     private readonly board: KvBoard,
     private readonly session: ApproverSession,
-    private readonly roles: Roles | undefined,
+    private readonly approvers: Approvers,
   ) {
     response.once('close', () => this.#gone.abort());
   }
@@ -103,7 +109,8 @@ class Page {
   }
 
   #may(from: string, about?: string): string | undefined {
-    return this.roles ? this.roles.of(this.session, from, about) : 'answer';
+    const { roles } = this.approvers;
+    return roles ? roles.of(this.session, from, about) : 'answer';
   }
 
   #tellQuestion(question: OpenQuestion): void {
@@ -111,7 +118,7 @@ class Page {
     const may = this.#may(from, request.toolName ?? request.event);
     if (!may) return;
     const view = viewOf(question);
-    const shown = shownNow(this.session, view, this.board.now());
+    const shown = shownAt(this.session, view, this.board.now());
     this.tell('question', { ...view, shown, may });
   }
 

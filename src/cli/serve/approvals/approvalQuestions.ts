@@ -8,9 +8,13 @@ import {
   flag,
   objectOf,
   positiveCount,
+  readFields,
   text,
+  textOf,
   type Check,
+  type FieldTable,
 } from '../../../util/checks.js';
+import { orUndefined } from '../../../util/paths.js';
 import { copyData, isRecord } from '../../../util/records.js';
 import {
   MAX_QUESTION_BYTES,
@@ -22,7 +26,8 @@ import { markAnswer } from '../../../fleet/answerMark.js';
 import { readQuestion } from '../../../fleet/question.js';
 import { traced } from '../../../trace/span.js';
 import { errorMessage } from '../../../util/errorMessage.js';
-import type { KvBoard, Outcome } from './kvBoard.js';
+import type { Reply } from '../keptAnswers.js';
+import { LONGEST_QUESTION_MS, type KvBoard } from './kvBoard.js';
 import type { KeptRequest } from './storedQuestion.js';
 
 /** A question as it came. The lengths are those of `AskedPerson`. */
@@ -37,12 +42,8 @@ export interface PutQuestion {
 }
 
 /** What it gets: JSON. The status is that of HTTP. */
-export interface PutReply {
-  readonly status: number;
-  readonly body: string;
-}
+export type PutReply = Pick<Reply, 'status' | 'body'>;
 
-const LONGEST_QUESTION_MS = 24 * 3_600_000;
 /** Ms that a question is kept before its asker hears that it is open: proxies take a longer silence for a fault. */
 const LONGEST_WAIT_MS = 25_000;
 
@@ -69,8 +70,12 @@ export async function answerQuestion(board: KvBoard, put: PutQuestion): Promise<
       waitMs: Math.min(waitMs ?? LONGEST_WAIT_MS, LONGEST_WAIT_MS),
       ...(asksAgain && { asksAgain }),
     });
-    if (outcome.kind === 'approval') await record(put.from, asked, outcome.approval);
-    return replyTo(request, outcome);
+    if ('error' in outcome) return fault(outcome.status, outcome.error);
+    if (outcome.kind === 'open') {
+      return { status: STILL_OPEN, body: markAnswer({ state: 'open' }, request) };
+    }
+    await record(put.from, asked, outcome.approval);
+    return { status: 200, body: markAnswer(outcome.approval, request) };
   } catch (error) {
     return fault(
       503,
@@ -85,20 +90,6 @@ function record(from: string, asked: KeptRequest, approval: Approval): Promise<A
   const source = approval.by === undefined ? 'nobody' : 'person';
   const work = async (): Promise<Answer> => ({ ...approval, source });
   return traced('question', descriptionOf({ ...asked, agent }), work);
-}
-
-function replyTo(request: { readonly id: string }, outcome: Outcome): PutReply {
-  if (outcome.kind === 'approval') {
-    return { status: 200, body: markAnswer(outcome.approval, request) };
-  }
-  if (outcome.kind === 'open') {
-    return { status: STILL_OPEN, body: markAnswer({ state: 'open' }, request) };
-  }
-  if (outcome.kind === 'unreadable') return fault(413, `the question ${outcome.why}`);
-  if (outcome.kind === 'taken') {
-    return fault(409, 'another question has this id: take a new one for each');
-  }
-  return fault(429, 'too many questions wait for a person: ask again when some are answered');
 }
 
 function fault(status: number, error: string): PutReply {
@@ -132,22 +123,26 @@ const hooks = expecting<readonly AskingHook[]>(
     ),
 );
 
-const FIELDS: readonly (readonly [keyof ReadRequest, Check<unknown>, 'optional'?])[] = [
-  ['id', id as Check<unknown>],
-  ['event', event as Check<unknown>],
-  ['hooks', hooks as Check<unknown>],
-  ['reason', text as Check<unknown>],
-  ['toolName', text as Check<unknown>, 'optional'],
-  ['callId', text as Check<unknown>, 'optional'],
-  ['input', anyObject as Check<unknown>],
-  ['originalInput', anyObject as Check<unknown>],
-  ['sessionId', text as Check<unknown>],
-  ['workingDir', text as Check<unknown>],
-  ['agent', text as Check<unknown>, 'optional'],
-  ['expiresInMs', positiveCount as Check<unknown>, 'optional'],
-  ['waitMs', positiveCount as Check<unknown>, 'optional'],
-  ['asksAgain', flag as Check<unknown>, 'optional'],
-];
+/** One of a wrong kind takes the whole question with it. */
+const vital = <T>(struct: Check<T>) => ({ struct, vital: true });
+const required = <T>(struct: Check<T>) => ({ struct, required: true }) as const;
+
+const FIELDS: FieldTable<ReadRequest> = {
+  id: required(id),
+  event: required(event),
+  hooks: required(hooks),
+  reason: required(text),
+  toolName: vital(text),
+  callId: vital(text),
+  input: required(anyObject),
+  originalInput: required(anyObject),
+  sessionId: required(text),
+  workingDir: required(text),
+  agent: vital(text),
+  expiresInMs: vital(positiveCount),
+  waitMs: vital(positiveCount),
+  asksAgain: vital(flag),
+};
 
 /**
  * Reads what an agent asks a person, or takes back. Other keys than those that are shown are not kept.
@@ -155,29 +150,17 @@ const FIELDS: readonly (readonly [keyof ReadRequest, Check<unknown>, 'optional'?
  * @returns or else what is wrong with it
  */
 function readApprovalRequest(body: string): ReadRequest | TakeBack | string {
-  let said: unknown;
-  try {
-    said = JSON.parse(body);
-  } catch {
-    return 'the question is no JSON: send an ApprovalRequest';
-  }
-  if (!isRecord(said)) return 'the question is no object: send an ApprovalRequest';
+  const said = orUndefined<unknown>(() => JSON.parse(body));
+  if (!isRecord(said)) return 'the question is no JSON object: send an ApprovalRequest';
   if (said['takeBack'] !== undefined) {
     return id.is(said['takeBack'])
       ? { takeBack: said['takeBack'] }
       : '"takeBack" names no question';
   }
-  const kept: Record<string, unknown> = {};
-  for (const [name, check, isOptional] of FIELDS) {
-    const value = said[name];
-    if (value === undefined && isOptional) continue;
-    const [failure] = check.validate(value);
-    if (failure) return `"${name}" of the question: ${failure.message}`;
-    kept[name] = value;
-  }
-  try {
-    return copyData(kept) as unknown as ReadRequest;
-  } catch {
-    return 'the question is nested too deep to be read';
-  }
+  let problem = '';
+  const read = readFields(said, FIELDS, 'question', ([key], message) => {
+    problem = `"${key}" of the question: ${textOf(message)}`;
+  });
+  if (!read) return problem;
+  return orUndefined(() => copyData(read)) ?? 'the question is nested too deep to be read';
 }

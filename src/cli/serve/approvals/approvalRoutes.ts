@@ -4,24 +4,23 @@ import { expecting, objectOf, oneOf, positiveCount, text } from '../../../util/c
 import { errorMessage } from '../../../util/errorMessage.js';
 import { hashOf, styleOf } from '../../shared/page/pageParts.js';
 import { ApprovalEvents } from './approvalEvents.js';
-import { show, viewOf } from './approvalView.js';
+import { viewOf } from './approvalView.js';
 import type { OpenQuestion } from './openQuestions.js';
 import { answerQuestion } from './approvalQuestions.js';
-import type { Counted, KvBoard, Objection } from './kvBoard.js';
+import type { KvBoard, Objection } from './kvBoard.js';
 import { BodyReader } from '../readBody.js';
 import { headerOf, readJson, readSaid, send, write, wrongMethod } from '../respond.js';
 import behaviour from './page/page.js?raw';
 import ownStyle from './page/page.css?raw';
 import template from './page/page.html?raw';
-import type { ApproverSession, KvSessions } from './kvSessions.js';
+import type { ApproverSession } from './kvSessions.js';
 import { OidcPeople } from '../../shared/people/oidc.js';
-import type { People } from '../../shared/people/people.js';
-import type { Roles } from '../../shared/people/roles.js';
 import {
   PAGE,
   SignIn,
   OTHER_QUESTION,
   whyNotShown,
+  type Approvers,
   type ShownAs,
   type SignInOptions,
 } from './signIn.js';
@@ -30,17 +29,9 @@ export interface ApprovalRoutesOptions extends SignInOptions {
   /** Where questions wait; without one nobody can be asked. */
   readonly board: KvBoard | undefined;
   /** Who may sign in, and who has; without it nobody can. */
-  readonly approvers: ApproverOptions | undefined;
+  readonly approvers: Approvers | undefined;
   /** Who asks, as the credentials of the request say: `team/agent`; `undefined` where they say nothing. */
   readonly askerOf: (request: IncomingMessage) => string | undefined;
-}
-
-/** Who may answer. */
-export interface ApproverOptions {
-  readonly people: People;
-  readonly sessions: KvSessions;
-  /** Default: everybody may answer everything. */
-  readonly roles?: Roles | undefined;
 }
 
 const MAX_ANSWER_BYTES = 16 * 1024;
@@ -75,17 +66,33 @@ const said = objectOf<Said>(
 export function approvalRoutes(
   options: ApprovalRoutesOptions,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<boolean> {
-  const { board, approvers } = options;
-  const routes = board && new Routes(board, options);
+  const { board, approvers, askerOf } = options;
   const page = board && approvers && new PageRoutes(board, approvers, options);
+  const questions = new BodyReader(MAX_QUESTION_BYTES, 16);
+  const takeQuestion = async (
+    to: KvBoard,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> => {
+    if (request.method !== 'POST') return wrongMethod(response, 'POST');
+    const from = askerOf(request);
+    if (from === undefined) {
+      return send(response, 401, { error: 'It is not known who asks: send a token' });
+    }
+    const body = await readJson(request, response, questions, from);
+    if (body === undefined) return;
+    const header = (name: string) => headerOf(request, name);
+    const reply = await answerQuestion(to, { from, body, header });
+    write(response, reply.status, reply.body);
+  };
   return async (request, response) => {
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
     const isPage = path === PAGE || path.startsWith(`${PAGE}/`);
     if (!isPage && path !== APPROVALS_PATH) return false;
     // Nobody waits for one that may never be there.
-    if (!routes || (board.hasNoPlace && !approvers)) {
+    if (!board || (board.hasNoPlace && !approvers)) {
       send(response, 404, { error: NO_BOARD });
-    } else if (path === APPROVALS_PATH) await routes.take(request, response);
+    } else if (path === APPROVALS_PATH) await takeQuestion(board, request, response);
     else if (page) await page.take(request, response, path.slice(PAGE.length));
     else {
       send(response, 404, {
@@ -99,28 +106,6 @@ export function approvalRoutes(
 const NO_BOARD =
   'This server has no board of questions: start it with --nats URL --token-file FILE, and NATS with JetStream';
 
-class Routes {
-  readonly #questions = new BodyReader(MAX_QUESTION_BYTES, 16);
-
-  constructor(
-    private readonly board: KvBoard,
-    private readonly options: ApprovalRoutesOptions,
-  ) {}
-
-  /** A question of an agent. */
-  async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.method !== 'POST') return wrongMethod(response, 'POST');
-    const from = this.options.askerOf(request);
-    if (from === undefined)
-      return send(response, 401, { error: 'It is not known who asks: send a token' });
-    const body = await readJson(request, response, this.#questions, from);
-    if (body === undefined) return;
-    const header = (name: string) => headerOf(request, name);
-    const reply = await answerQuestion(this.board, { from, body, header });
-    write(response, reply.status, reply.body);
-  }
-}
-
 /** What people see and do. */
 class PageRoutes {
   readonly #signIn: SignIn;
@@ -129,12 +114,11 @@ class PageRoutes {
 
   constructor(
     private readonly board: KvBoard,
-    private readonly approvers: ApproverOptions,
+    private readonly approvers: Approvers,
     options: SignInOptions,
   ) {
-    const { people, sessions, roles } = approvers;
-    this.#signIn = new SignIn(options, people, sessions, roles);
-    this.#events = new ApprovalEvents(board, this.#signIn, roles);
+    this.#signIn = new SignIn(options, approvers);
+    this.#events = new ApprovalEvents(board, this.#signIn, approvers);
   }
 
   async take(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
@@ -200,9 +184,8 @@ class PageRoutes {
         personId: session.id,
         objectTo: (question) => this.#whyNot(session, question, { digest, decision }),
       });
-      const { status, error } = replyTo(counted);
-      const { kind: state } = counted;
-      return send(response, status, error === undefined ? { decision, state } : { error });
+      if ('error' in counted) return send(response, counted.status, { error: counted.error });
+      return send(response, 200, { decision, state: counted.state });
     } catch {
       return send(response, 503, { error: 'The answer could not be stored: try again' });
     }
@@ -224,22 +207,6 @@ class PageRoutes {
     return isOwn ? { status: 403, error: 'you run this agent: somebody else has to' } : undefined;
   }
 }
-
-function replyTo(counted: Counted): { readonly status: number; readonly error?: string } {
-  if (counted.kind === 'refused') return counted;
-  if (counted.kind !== 'answered') return REPLIES[counted.kind];
-  return { status: 409, error: `already answered by ${show(counted.by)}` };
-}
-
-const REPLIES = {
-  counts: { status: 200 },
-  given: { status: 200 },
-  first: { status: 200 },
-  again: { status: 409, error: 'you have allowed it already: a second person has to' },
-  late: { status: 410, error: 'too late: its time is over, and the answer was no' },
-  withdrawn: { status: 410, error: 'the agent has taken its question back' },
-  unknown: { status: 404, error: 'there is no such question' },
-};
 
 const style = styleOf(ownStyle);
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { diffValues } from '../../../trace/diff.js';
 import { MARK, revealMarked } from '../../shared/reveal.js';
 import type { OpenQuestion } from './openQuestions.js';
@@ -21,8 +21,7 @@ const known = new WeakMap<OpenQuestion, ReturnType<typeof wholeOf>>();
 function wholeOf(question: OpenQuestion) {
   const { key, revision } = question;
   const whole = { key, revision, ...shownOf(question) };
-  const digest = createHash('sha256').update(JSON.stringify(whole)).digest('base64url');
-  return { ...whole, digest };
+  return { ...whole, digest: hash('sha256', JSON.stringify(whole), 'base64url') };
 }
 
 /** Why nobody could read a question, as the end of a sentence about it; `undefined` where somebody can. */

@@ -6,8 +6,8 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { MAX_QUESTION_BYTES } from '../../../fleet/approvalEnvelope.js';
 import { every, retry } from '../../../fleet/retry.js';
 import type { Approval } from '../../../protocol/approval.js';
-import { errorMessage } from '../../../util/errorMessage.js';
-import { whyUnreadable } from './approvalView.js';
+import { errorCode, errorMessage } from '../../../util/errorMessage.js';
+import { show, whyUnreadable } from './approvalView.js';
 import type { KvSessions } from './kvSessions.js';
 import { openBucket, PAUSES_MS } from './kvBucket.js';
 import { Quota } from '../quota.js';
@@ -29,16 +29,14 @@ import {
 } from './storedQuestion.js';
 
 export interface KvBoardOptions {
-  /** No question waits longer, in ms. Default 24 hours. */
-  readonly longestMs?: number;
   /** How many new questions one agent may put in a minute. Default 20. */
   readonly newInMinute?: number;
   /** Ms after which a question that nobody asks again is taken back: its agent is gone. Default 50 seconds. */
   readonly goneMs?: number;
   /** Who has signed in to answer. Begun with it. */
-  readonly sessions?: KvSessions;
+  readonly sessions?: KvSessions | undefined;
   /** Whether two people have to allow it. Default: one. */
-  readonly needsTwo?: (request: KeptRequest) => boolean;
+  readonly needsTwo?: ((request: KeptRequest) => boolean) | undefined;
   /** Gets a line for each question that is over. */
   readonly log?: (line: string) => void;
 }
@@ -60,18 +58,12 @@ export interface Posed {
 export type Outcome =
   | { readonly kind: 'approval'; readonly approval: Approval }
   | { readonly kind: 'open' }
-  | { readonly kind: 'full' | 'taken' }
-  /** Nobody could read it. `why` ends a sentence about it. */
-  | { readonly kind: 'unreadable'; readonly why: string };
+  | Objection;
 
-/** What came of an answer. `given` counts once the agent has it. `by` says who was first. */
-export type Counted =
-  | { readonly kind: 'counts' | 'given' | 'first' | 'again' }
-  | { readonly kind: 'unknown' | 'late' | 'withdrawn' }
-  | { readonly kind: 'answered'; readonly by: string }
-  | ({ readonly kind: 'refused' } & Objection);
+/** What came of an answer: `given` counts once the agent has it, and `first` once a second person says the same. */
+export type Counted = { readonly state: 'counts' | 'given' | 'first' } | Objection;
 
-/** Why an answer does not count: a status of HTTP, and words. */
+/** Why a question is not put, or an answer does not count: a status of HTTP, and words. */
 export interface Objection {
   readonly status: number;
   readonly error: string;
@@ -89,13 +81,8 @@ export type BoardListener = (
   over?: StoredOver,
 ) => void;
 
-/** What stands on the board under a key. */
-interface Placed {
-  readonly stored: Stored;
-  readonly created: Date;
-}
-
-const DEFAULT_LONGEST_MS = 24 * 3_600_000;
+/** No question waits longer, in ms. */
+export const LONGEST_QUESTION_MS = 24 * 3_600_000;
 /** Twice as long as a server keeps who asks waiting. */
 const DEFAULT_GONE_MS = 50_000;
 /** Requests of one who asks that wait at a time: each of its questions, and once more where a connection was lost. */
@@ -108,6 +95,16 @@ const LAPSE_MS = 500;
 /** The error of JetStream for a revision that is not the last one. */
 const WRONG_REVISION = new Set<unknown>([10071, 10164]);
 
+const FULL = {
+  status: 429,
+  error: 'too many questions wait for a person: ask again when some are answered',
+};
+const TAKEN = { status: 409, error: 'another question has this id: take a new one for each' };
+const AGAIN = { status: 409, error: 'you have allowed it already: a second person has to' };
+const LATE = { status: 410, error: 'too late: its time is over, and the answer was no' };
+const WITHDRAWN = { status: 410, error: 'the agent has taken its question back' };
+const UNKNOWN = { status: 404, error: 'there is no such question' };
+
 /** Questions in a key-value bucket of NATS, which all servers read, live. */
 export class KvBoard {
   readonly #open: OpenQuestions;
@@ -119,17 +116,13 @@ export class KvBoard {
   readonly #clock = new NatsClock();
   readonly #lapses = new Map<string, NodeJS.Timeout>();
   readonly #recent = new Map<string, StoredOver>();
-  readonly #longestMs: number;
   readonly #goneMs: number;
-  readonly #log: (line: string) => void;
   #bucket: KV | undefined;
   #hasNoPlace = false;
   #stopWatch: (() => void) | undefined;
 
   constructor(private readonly options: KvBoardOptions = {}) {
-    this.#longestMs = options.longestMs ?? DEFAULT_LONGEST_MS;
     this.#goneMs = options.goneMs ?? DEFAULT_GONE_MS;
-    this.#log = options.log ?? (() => undefined);
     // One for each that waits.
     setMaxListeners(0, this.#closing.signal);
     this.#open = new OpenQuestions(options.newInMinute);
@@ -142,17 +135,14 @@ export class KvBoard {
    */
   async begin(nc: NatsConnection): Promise<void> {
     if (this.#stopWatch) return;
-    const neededMs = this.#longestMs;
-    const limits = { maxBytes: MAX_BUCKET_BYTES, maxValueSize: 2 * MAX_QUESTION_BYTES };
-    const open = async () => {
-      await this.options.sessions?.begin(nc);
-      return openBucket(nc, BUCKET, { neededMs, ttl: neededMs + MARGIN_MS, ...limits });
-    };
-    this.#bucket = await open().catch((error: unknown) => {
+    const limits = { max_bytes: MAX_BUCKET_BYTES, maxValueSize: 2 * MAX_QUESTION_BYTES };
+    const ttl = LONGEST_QUESTION_MS + MARGIN_MS;
+    this.#bucket = await openBucket(nc, BUCKET, { ttl, ...limits }).catch((error: unknown) => {
       this.#hasNoPlace = true;
       throw error;
     });
     this.#hasNoPlace = false;
+    await this.options.sessions?.begin(nc);
     const bucket = this.#bucket;
     // Where another server has just made it, NATS says for a moment that nobody is there who keeps anything.
     await retry(() => this.#clock.set(bucket), { pauses: PAUSES_MS });
@@ -181,8 +171,8 @@ export class KvBoard {
     const kv = this.#kv;
     const key = keyOf(from, request.id);
     const digest = digestOf(request);
-    const expiresInMs = Math.round(Math.min(timeoutMs, this.#longestMs));
-    if (!this.#waiting.take(from)) return { kind: 'full' };
+    const expiresInMs = Math.round(Math.min(timeoutMs, LONGEST_QUESTION_MS));
+    if (!this.#waiting.take(from)) return FULL;
     const enough = new AbortController();
     const signal = AbortSignal.any([this.#closing.signal, enough.signal]);
     // Before it is put, so that no answer is missed.
@@ -192,8 +182,8 @@ export class KvBoard {
       const needsTwo = this.options.needsTwo?.(request) ?? false;
       const asked = { from, digest, expiresInMs, request, needsTwo, isHandedOver: true } as const;
       const put = await this.#put(kv, key, { state: 'open', ...asked });
-      if ('kind' in put) return put;
-      if (put.stored.digest !== digest) return { kind: 'taken' };
+      if ('error' in put) return put;
+      if (put.stored.digest !== digest) return TAKEN;
       if (put.stored.state !== 'open') return await this.#hand(key, put.stored);
       const left = this.#clock.leftOf(put.created, put.stored.expiresInMs);
       if (left <= 0) return outcomeOf(await this.#lapse(key));
@@ -225,7 +215,7 @@ export class KvBoard {
     approval: Omit<Yes, 'personId'>,
     { personId = approval.by, objectTo }: AnswerOptions = {},
   ): Promise<Counted> {
-    if (!isKey(key)) return { kind: 'unknown' };
+    if (!isKey(key)) return UNKNOWN;
     let objection: Objection | undefined;
     const changed = await this.#change(key, (stored, entry) => {
       if (entry.revision !== revision || stored.state !== 'open') return undefined;
@@ -233,7 +223,9 @@ export class KvBoard {
       if (left <= 0) return overOf(stored, 'expired');
       objection = objectTo?.(questionOf(key, entry, stored, left));
       if (objection) return undefined;
-      const { request, allowed, needsTwo = this.options.needsTwo?.(request) } = stored;
+      const { request, allowed } = stored;
+      // Where one of the servers that have it to do with wants two, they are two.
+      const needsTwo = stored.needsTwo || this.options.needsTwo?.(request);
       if (approval.decision === 'deny' || !needsTwo) return overOf(stored, 'answered', approval);
       if (!allowed) {
         const first = { ...approval, personId };
@@ -243,17 +235,17 @@ export class KvBoard {
         ? undefined
         : overOf(stored, 'answered', bothOf(allowed, approval));
     });
-    if (objection) return { kind: 'refused', ...objection };
-    if (!changed) return { kind: 'unknown' };
+    if (objection) return objection;
+    if (!changed) return UNKNOWN;
     const { stored, isOwn } = changed;
     if (stored.state === 'open') {
-      const isSecond = stored.allowed?.personId === personId;
-      return { kind: isOwn ? 'first' : isSecond ? 'again' : 'unknown' };
+      const isAgain = stored.allowed?.personId === personId;
+      return isOwn ? { state: 'first' } : isAgain ? AGAIN : UNKNOWN;
     }
-    if (stored.state === 'expired') return { kind: 'late' };
-    if (stored.state === 'withdrawn') return { kind: 'withdrawn' };
-    if (!isOwn) return { kind: 'answered', by: stored.approval?.by ?? 'somebody' };
-    return { kind: isFinal(stored) ? 'counts' : 'given' };
+    if (stored.state === 'expired') return LATE;
+    if (stored.state === 'withdrawn') return WITHDRAWN;
+    if (isOwn) return { state: isFinal(stored) ? 'counts' : 'given' };
+    return { status: 409, error: `already answered by ${show(stored.approval?.by ?? 'somebody')}` };
   }
 
   /** Ms since 1970, by the clock that all servers share. */
@@ -267,7 +259,7 @@ export class KvBoard {
   }
 
   list(): readonly OpenQuestion[] {
-    return this.#open.list();
+    return [...this.#open.values()];
   }
 
   /** @returns ends it */
@@ -286,17 +278,17 @@ export class KvBoard {
   }
 
   /** @returns what stands there: this question, or what was there before; or why it is not put */
-  async #put(kv: KV, key: string, question: StoredOpen): Promise<Placed | Outcome> {
+  async #put(kv: KV, key: string, question: StoredOpen) {
     const release = this.#open.reserve(key, question.from);
-    if (!release) return { kind: 'full' };
+    if (!release) return FULL;
     try {
       const why = whyUnreadable(question);
-      if (why !== undefined) return { kind: 'unreadable', why };
+      if (why !== undefined) return { status: 413, error: `the question ${why}` };
       await kv.create(key, JSON.stringify(question));
       // The time counts from here.
       return { stored: question, created: new Date(this.#clock.now()) };
     } catch (error) {
-      if (!isConflict(error)) throw error;
+      if (!WRONG_REVISION.has(errorCode(error))) throw error;
     } finally {
       release();
     }
@@ -357,14 +349,14 @@ export class KvBoard {
     try {
       await this.#kv.update(key, JSON.stringify(next), entry.revision);
     } catch (error) {
-      if (!isConflict(error)) throw error;
+      if (!WRONG_REVISION.has(errorCode(error))) throw error;
       const first = await this.#kv.get(key);
       const said = first && readStored(first.string());
       if (!said) return undefined;
       // Where the word that it was stored got lost, it is one's own.
       if (said.writer !== next.writer) return { stored: said, isOwn: false };
     }
-    this.#log(lineOf(next));
+    this.options.log?.(lineOf(next));
     return { stored: next, isOwn: true };
   }
 
@@ -375,19 +367,15 @@ export class KvBoard {
       try {
         for await (const entry of entries) this.#take(entry);
       } catch (error) {
-        this.#log(`the board of questions is read anew: ${errorMessage(error)}`);
+        this.options.log?.(`the board of questions is read anew: ${errorMessage(error)}`);
       }
       const { signal } = this.#closing;
       await sleep(RETRY_MS, undefined, { signal, ref: false });
-      await retry(() => this.#watchAgain(), { pauses: every(RETRY_MS), signal, ref: false });
+      const again = () => this.#clock.set(this.#kv).then(() => this.#watch());
+      // While there is no connection, who asks or answers is told.
+      await retry(again, { pauses: every(RETRY_MS), signal, ref: false });
     };
     read().catch(() => undefined);
-  }
-
-  /** While there is no connection, who asks or answers is told. */
-  async #watchAgain(): Promise<void> {
-    await this.#clock.set(this.#kv);
-    await this.#watch();
   }
 
   #take(entry: KvWatchEntry): void {
@@ -405,10 +393,10 @@ export class KvBoard {
     } else if (stored?.state === 'open') {
       this.#lapseIn(key, stored.isHandedOver ? Math.min(goneMs, leftMs) : leftMs);
       const question = questionOf(key, entry, stored, leftMs);
-      this.#open.add(question);
+      this.#open.set(key, question);
       this.#tell(key, question);
     } else {
-      this.#open.remove(key);
+      this.#open.delete(key);
       clearTimeout(this.#lapses.get(key));
       this.#lapses.delete(key);
       if (stored && !isFinal(stored)) this.#lapseIn(key, goneMs);
@@ -428,10 +416,6 @@ export class KvBoard {
   #tell(key: string, question: OpenQuestion | undefined, over?: StoredOver): void {
     for (const listener of this.#listeners) listener(key, question, over);
   }
-}
-
-function isConflict(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && WRONG_REVISION.has(error.code);
 }
 
 function questionOf(

@@ -1,17 +1,7 @@
-import type { KV } from '@nats-io/kv';
+import type { KV, KvOptions } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { loadPackage } from '../../../fleet/natsConnection.js';
 import { retry } from '../../../fleet/retry.js';
-
-export interface BucketOptions {
-  /** Ms that its entries have to be kept. */
-  readonly neededMs: number;
-  /** Ms that a new one keeps them. Default as long as they have to. */
-  readonly ttl?: number;
-  readonly maxBytes: number;
-  /** Bytes of one entry. */
-  readonly maxValueSize: number;
-}
 
 /** Of several servers that make a bucket in one instant, all but one are refused. */
 export const PAUSES_MS = [100, 100, 100, 100];
@@ -19,26 +9,20 @@ export const PAUSES_MS = [100, 100, 100, 100];
 /**
  * Opens a bucket, or makes it.
  *
- * @throws Error where there is no room for it, or it keeps entries for less than is needed
+ * @throws Error where there is no room for it, or it keeps entries for another time
  */
 export async function openBucket(
   nc: NatsConnection,
   name: string,
-  { neededMs, ttl: newTtl = neededMs, maxBytes, maxValueSize }: BucketOptions,
+  limits: Pick<KvOptions, 'ttl' | 'max_bytes' | 'maxValueSize'>,
 ): Promise<KV> {
   const { Kvm } = await loadPackage('@nats-io/kv');
   // Reads must see what was written.
-  const limits = {
-    ttl: newTtl,
-    history: 1,
-    max_bytes: maxBytes,
-    maxValueSize,
-    allow_direct: false,
-  };
-  const kv = await retry(() => new Kvm(nc).create(name, limits), { pauses: PAUSES_MS });
+  const options = { ...limits, history: 1, allow_direct: false };
+  const kv = await retry(() => new Kvm(nc).create(name, options), { pauses: PAUSES_MS });
   const { ttl } = await kv.status();
-  if (ttl === 0 || ttl >= neededMs) return kv;
+  if (ttl === limits.ttl) return kv;
   throw new Error(
-    `the bucket ${name} keeps entries for ${ttl} ms only, and they are needed for up to ${neededMs} ms: remove it (nats kv del ${name})`,
+    `the bucket ${name} keeps entries for ${ttl} ms, and not for ${limits.ttl}: remove it (nats kv del ${name})`,
   );
 }

@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHmac, hash, randomBytes } from 'node:crypto';
 import type { KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { parseAnswer } from '../../../protocol/readHookOutput.js';
@@ -28,21 +28,17 @@ const MAX_SESSION_BYTES = 32 * 1024;
 export class KvSessions {
   readonly lifetimeS = LIFETIME_MS / 1000;
   #bucket: KV | undefined;
-  #cookieName = '';
+  /** All servers of a fleet have the same, and two fleets of one host do not, whose cookies a browser sends to both. */
+  cookieName = '';
 
   /** Opens the bucket. Until then nobody can sign in. Idempotent. */
   async begin(nc: NatsConnection): Promise<void> {
     if (this.#bucket) return;
-    const limits = { maxBytes: MAX_BUCKET_BYTES, maxValueSize: MAX_SESSION_BYTES };
-    const kv = await openBucket(nc, BUCKET, { neededMs: LIFETIME_MS, ...limits });
+    const limits = { max_bytes: MAX_BUCKET_BYTES, maxValueSize: MAX_SESSION_BYTES };
+    const kv = await openBucket(nc, BUCKET, { ttl: LIFETIME_MS, ...limits });
     const { created } = (await kv.status()).streamInfo;
-    this.#cookieName = `hookstack_${digestOf(created).slice(0, 12)}`;
+    this.cookieName = `hookstack_${digestOf(created).slice(0, 12)}`;
     this.#bucket = kv;
-  }
-
-  /** All servers of a fleet have the same, and two fleets of one host do not, whose cookies a browser sends to both. */
-  get cookieName(): string {
-    return this.#cookieName;
   }
 
   async start(who: Person): Promise<ApproverSession> {
@@ -96,7 +92,7 @@ function readPerson(stored: string | undefined): Person | undefined {
 }
 
 function digestOf(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
+  return hash('sha256', secret);
 }
 
 /** What only who has this session, or a server that he asks, can know of a text. */

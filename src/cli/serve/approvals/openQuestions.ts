@@ -22,30 +22,15 @@ export const MAX_OPEN_OF_ONE = 20;
 /** Each leaves an entry for as long as the longest question may wait: nobody answers more in a minute. */
 const MAX_NEW_OF_ONE = 20;
 
-/** The questions that this server knows to be open. */
-export class OpenQuestions {
-  readonly #open = new Map<string, OpenQuestion>();
+/** The questions that this server knows to be open, by key. */
+export class OpenQuestions extends Map<string, OpenQuestion> {
   /** Keys of those that are being put, and who asks. */
   readonly #reserved = new Map<string, string>();
   readonly #new = new LastMinute();
 
   /** @param newInMinute of one who asks */
-  constructor(private readonly newInMinute = MAX_NEW_OF_ONE) {}
-
-  list(): readonly OpenQuestion[] {
-    return [...this.#open.values()];
-  }
-
-  get(key: string): OpenQuestion | undefined {
-    return this.#open.get(key);
-  }
-
-  add(question: OpenQuestion): void {
-    this.#open.set(question.key, question);
-  }
-
-  remove(key: string): void {
-    this.#open.delete(key);
+  constructor(private readonly newInMinute = MAX_NEW_OF_ONE) {
+    super();
   }
 
   /**
@@ -54,8 +39,8 @@ export class OpenQuestions {
    * @returns gives it back; `undefined` where there is none
    */
   reserve(key: string, from: string): (() => void) | undefined {
-    if (!this.#open.has(key) && !this.#reserved.has(key)) {
-      const askers = this.list().map((question) => question.from);
+    if (!this.has(key) && !this.#reserved.has(key)) {
+      const askers = [...this.values()].map((question) => question.from);
       askers.push(...this.#reserved.values());
       const ofOne = askers.filter((each) => each === from).length;
       if (askers.length >= MAX_OPEN || ofOne >= MAX_OPEN_OF_ONE) return undefined;
@@ -64,9 +49,5 @@ export class OpenQuestions {
     }
     this.#reserved.set(key, from);
     return () => this.#reserved.delete(key);
-  }
-
-  clear(): void {
-    this.#open.clear();
   }
 }

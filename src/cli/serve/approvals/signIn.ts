@@ -29,6 +29,24 @@ export interface SignInOptions {
   readonly log: (line: string) => void;
 }
 
+/** Who may answer. */
+export interface Approvers {
+  readonly sessions: KvSessions;
+  people: People;
+  /** Default: everybody may answer everything. */
+  roles?: Roles | undefined;
+}
+
+/** Has others count from now on. Who was one of them, and is none any more, is signed out at all servers. */
+export function replaceApprovers(approvers: Approvers, now: Omit<Approvers, 'sessions'>): void {
+  const { people: before, sessions } = approvers;
+  const { people, roles } = now;
+  Object.assign(approvers, { people, roles });
+  const isOver = (who: Person) => before.refresh(who) !== undefined && !people.refresh(who);
+  // This server refuses them in any case.
+  sessions.endWhere(isOver).catch(() => undefined);
+}
+
 /** Lets people in, and knows which requests are theirs. */
 export class SignIn {
   readonly #failed = new LastMinute();
@@ -37,25 +55,15 @@ export class SignIn {
 
   constructor(
     private readonly options: SignInOptions,
-    private readonly people: People,
-    private readonly sessions: KvSessions,
-    private readonly roles?: Roles,
-  ) {
-    people.onRevoked?.((isRevoked) => {
-      // This server refuses them in any case.
-      sessions.endWhere(isRevoked).catch(() => undefined);
-    });
-  }
-
-  get kind(): People['kind'] {
-    return this.people.kind;
-  }
+    private readonly approvers: Approvers,
+  ) {}
 
   /** What a page has to know of its session. */
   pageOf(session: ApproverSession) {
     const csrf = sealOf(session, 'csrf');
-    const hasRole = this.roles?.knows(session) ?? true;
-    return { name: show(session.name), csrf, readMs: MIN_READ_MS, signIn: this.kind, hasRole };
+    const { people, roles } = this.approvers;
+    const hasRole = roles?.knows(session) ?? true;
+    return { name: show(session.name), csrf, readMs: MIN_READ_MS, signIn: people.kind, hasRole };
   }
 
   async begin(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -67,12 +75,12 @@ export class SignIn {
     const body = await readSaid(request, response, this.#bodies, from);
     // Others of the same address may have tried meanwhile.
     if (!body || this.#hasToWait(response, from)) return;
-    const person = this.people.identify(request, body);
+    const person = this.approvers.people.identify(request, body);
     if (!person) return this.#refuse(response, from);
     const session = await this.#start(response, person, from);
     if (!session) return;
-    const cookie = this.#cookie(session.secret, this.sessions.lifetimeS);
-    return send(response, 200, this.pageOf(session), { 'Set-Cookie': cookie });
+    const own = { 'Set-Cookie': this.#sessionCookie(session.secret) };
+    return send(response, 200, this.pageOf(session), own);
   }
 
   /** Sends a browser to the provider, or takes it back from there. */
@@ -89,22 +97,19 @@ export class SignIn {
     try {
       if (path !== CALLBACK) {
         const { url, seed } = await people.begin();
-        return void go(url, this.#seedCookie(seed, SEED_S));
+        return void go(url, this.#cookie(SEED, seed, SEED_S));
       }
-      const seed = valueOf(request, this.#seedName);
       const query = (request.url ?? '').split('?').slice(1).join('?');
-      const person = await people.finish(query, seed ?? '');
+      const person = await people.finish(query, this.#valueOf(request, SEED) ?? '');
       const session = await this.#start(response, person, from);
-      if (!session) return;
-      const own = this.#cookie(session.secret, this.sessions.lifetimeS);
-      go(PAGE, own, this.#seedCookie('', 0));
+      if (session) go(PAGE, this.#sessionCookie(session.secret), this.#cookie(SEED, '', 0));
     } catch (error) {
       const { cause } = error as Error;
       const why = [error, cause].filter(Boolean).map(errorMessage).join(': ');
       const what = toOneLine(why);
       this.options.log(`somebody could not sign in to ${PAGE} from ${toOneLine(from)}: ${what}`);
       const back = 'The provider has not said who you are; the log of the server says why';
-      send(response, 401, { error: back }, { 'Set-Cookie': this.#seedCookie('', 0) });
+      send(response, 401, { error: back }, { 'Set-Cookie': this.#cookie(SEED, '', 0) });
     }
   }
 
@@ -113,24 +118,26 @@ export class SignIn {
     person: Person,
     from: string,
   ): Promise<ApproverSession | undefined> {
+    const { sessions, roles } = this.approvers;
     if (this.#begun.count(person.id).times >= MAX_BEGUN_OF_ONE) {
       send(response, 429, { error: 'You have signed in too often: try again in a minute' });
       return undefined;
     }
     this.#begun.add(person.id);
-    const session = await this.sessions.start(person);
     const { name, groups } = person;
     const of = groups.length > 0 ? `the groups ${groups.join(', ')}` : 'no group';
-    const role = this.roles?.knows(person) === false ? `, and has no role (--roles), in ${of}` : '';
+    const role = roles?.knows(person) === false ? `, and has no role (--roles), in ${of}` : '';
     this.options.log(toOneLine(`${name} has signed in to ${PAGE} from ${from}${role}`));
-    return session;
+    // The other groups would take room in what holds the sessions of all.
+    return sessions.start({ ...person, groups: roles?.groupsOf(person) ?? groups });
   }
 
   #refuse(response: ServerResponse, from: string): void {
+    const { kind } = this.approvers.people;
     // Whatever it was, it is a try; but all that a proxy sends comes from there.
-    if (this.kind === 'token') this.#failed.add(from);
-    this.options.log(`a wrong ${this.kind} was sent to ${PAGE} from ${toOneLine(from)}`);
-    send(response, 401, { error: REFUSALS[this.kind] });
+    if (kind === 'token') this.#failed.add(from);
+    this.options.log(`a wrong ${kind} was sent to ${PAGE} from ${toOneLine(from)}`);
+    send(response, 401, { error: REFUSALS[kind] });
   }
 
   #hasToWait(response: ServerResponse, from: string): boolean {
@@ -146,29 +153,23 @@ export class SignIn {
 
   /** Whose request it is. Rejects where NATS cannot be reached. */
   async find(request: IncomingMessage): Promise<ApproverSession | undefined> {
-    const session = await this.sessions.find(valueOf(request, this.sessions.cookieName));
-    const now = session && this.people.refresh(session, request);
+    const { sessions, people } = this.approvers;
+    const session = await sessions.find(this.#valueOf(request, sessions.cookieName));
+    const now = session && people.refresh(session, request);
     return now && { ...now, secret: session.secret };
   }
 
-  /** Calls once, when somebody is no longer signed in. @returns stops that */
-  async watch(session: ApproverSession, onEnd: () => void): Promise<() => void> {
-    return this.sessions.watch(session, onEnd);
-  }
-
   async end(response: ServerResponse, session: ApproverSession): Promise<void> {
-    await this.sessions.end(session);
-    send(response, 200, {}, { 'Set-Cookie': this.#cookie('', 0) });
+    await this.approvers.sessions.end(session);
+    send(response, 200, {}, { 'Set-Cookie': this.#sessionCookie('', 0) });
   }
 
   /** A page of somebody else sends neither the origin of this one, nor what only this one was told. */
   whyForged(request: IncomingMessage, session: ApproverSession): string | undefined {
     const sent = request.headers[CSRF_HEADER];
     const isOwn = typeof sent === 'string' && isSameText(sent, sealOf(session, 'csrf'));
-    return (
-      this.#whyForeign(request) ??
-      (isOwn ? undefined : 'The request lacks what only this page knows')
-    );
+    const lacking = isOwn ? undefined : 'The request lacks what only this page knows';
+    return this.#whyForeign(request) ?? lacking;
   }
 
   #whyForeign(request: IncomingMessage): string | undefined {
@@ -182,23 +183,27 @@ export class SignIn {
     return this.options.isTls || this.options.origin?.startsWith('https:') === true;
   }
 
-  #cookie(value: string, maxAgeS: number): string {
-    const secure = this.#isSecure ? '; Secure' : '';
-    return `${this.sessions.cookieName}=${value}; Path=${PAGE}; HttpOnly; SameSite=Strict; Max-Age=${maxAgeS}${secure}`;
+  #sessionCookie(secret: string, maxAgeS = this.approvers.sessions.lifetimeS): string {
+    return this.#cookie(this.approvers.sessions.cookieName, secret, maxAgeS);
   }
 
-  /** A host beside this one cannot set a cookie of this name. */
-  get #seedName(): string {
-    return `${this.#isSecure ? '__Host-' : ''}hookstack_oidc`;
+  /** Where there is TLS, a host beside this one can set no cookie of this name. */
+  #cookie(name: string, value: string, maxAgeS: number): string {
+    const [prefix, secure] = this.#isSecure ? [HOST, '; Secure'] : ['', ''];
+    // The seed has to come along when the provider sends the browser back.
+    const site = name === SEED ? 'Lax' : 'Strict';
+    return `${prefix}${name}=${value}; Path=/; HttpOnly; SameSite=${site}; Max-Age=${maxAgeS}${secure}`;
   }
 
-  /** It has to come along when the provider sends the browser back. */
-  #seedCookie(value: string, maxAgeS: number): string {
-    const secure = this.#isSecure ? '; Secure' : '';
-    return `${this.#seedName}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAgeS}${secure}`;
+  #valueOf({ headers }: IncomingMessage, name: string): string | undefined {
+    const begin = `${this.#isSecure ? HOST : ''}${name}=`;
+    const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
+    return pairs.find((pair) => pair.startsWith(begin))?.slice(begin.length);
   }
 }
 
+const HOST = '__Host-';
+const SEED = 'hookstack_oidc';
 /** Time to sign in at the provider. */
 const SEED_S = 600;
 const GO = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' };
@@ -208,11 +213,6 @@ const REFUSALS = {
   proxy: 'The proxy has not said who you are',
   oidc: 'Sign in at the provider',
 };
-
-function valueOf({ headers }: IncomingMessage, name: string): string | undefined {
-  const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
-  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
-}
 
 /** Whether two texts are the same, in a time that says nothing of where they differ. */
 function isSameText(a: string, b: string): boolean {
@@ -225,7 +225,7 @@ const MAX_FAILURES_OF_ONE = 5;
 /** So many that nobody guesses a token with them, and that somebody with ten machines keeps nobody else out. */
 const MAX_FAILURES = 1000;
 /** So few that in 12 hours nobody fills what holds the sessions of all. */
-const MAX_BEGUN_OF_ONE = 20;
+const MAX_BEGUN_OF_ONE = 10;
 
 /** A question as a page was told it: its entry, everything that stood there, and when, for the page to say again. */
 export interface ShownAs {
@@ -240,28 +240,26 @@ export const OTHER_QUESTION: Objection = {
   error: 'it is not the question that your page has shown',
 };
 
-type Told = Pick<ShownAs, 'revision' | 'digest'> & { readonly key: string };
+type Told = Omit<ShownAs, 'shown'> & { readonly key: string };
 
 /** Says that a page has been told a question. */
-export function shownNow(session: ApproverSession, told: Told, now: number): string {
-  return `${Math.round(now)}.${sealShown(session, told, Math.round(now))}`;
+export function shownAt(
+  session: ApproverSession,
+  { key, revision, digest }: Told,
+  now: number,
+): string {
+  const at = Math.round(now);
+  return `${at}.${sealOf(session, JSON.stringify(['shown', key, revision, digest, at]))}`;
 }
 
 /** Why an answer to a question does not count. It may still be no, where the page knows that it was not in sight. */
 export function whyNotShown(
   session: ApproverSession,
-  told: Told & { readonly shown: string },
+  told: Told & ShownAs,
   now: number,
 ): Objection | undefined {
-  const [at = '', seal = ''] = told.shown.split('.', 2);
-  if (!isSameText(seal, sealShown(session, told, Number(at)))) {
-    return OTHER_QUESTION;
-  }
-  if (now - Number(at) >= MIN_READ_MS) return undefined;
+  const at = Number(told.shown.split('.', 1)[0]);
+  if (!isSameText(told.shown, shownAt(session, told, at))) return OTHER_QUESTION;
+  if (now - at >= MIN_READ_MS) return undefined;
   return { status: 425, error: 'it came too soon after the question: read it, and answer again' };
-}
-
-function sealShown(session: ApproverSession, told: Told, at: number): string {
-  const { key, revision, digest } = told;
-  return sealOf(session, JSON.stringify(['shown', key, revision, digest, at]));
 }

@@ -1,6 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { NOBODY_ANSWERED } from '../../../fleet/approvalEnvelope.js';
 import { readApproval, type Approval, type ApprovalRequest } from '../../../protocol/approval.js';
+import { orUndefined } from '../../../util/paths.js';
 import { isRecord } from '../../../util/records.js';
 import { toOneLine } from '../../shared/terminal.js';
 
@@ -51,9 +52,7 @@ export type Stored = StoredOpen | StoredOver;
 
 /** What an agent says is no key: it could be that of another question. */
 export function keyOf(from: string, id: string): string {
-  return createHash('sha256')
-    .update(JSON.stringify([from, id]))
-    .digest('hex');
+  return hash('sha256', JSON.stringify([from, id]));
 }
 
 export function isKey(text: string): boolean {
@@ -61,33 +60,31 @@ export function isKey(text: string): boolean {
 }
 
 export function digestOf(request: KeptRequest): string {
-  return createHash('sha256').update(JSON.stringify(request)).digest('hex');
+  return hash('sha256', JSON.stringify(request));
 }
 
 /** What a question was about, for a log. */
-function aboutOf({ event, toolName, hooks }: KeptRequest): string {
+function aboutOf(stored: Stored): string {
+  if (stored.state !== 'open') return stored.about;
+  const { event, toolName, hooks } = stored.request;
   const policy = hooks.find((hook) => hook.policy)?.policy?.slice(0, 64);
   return (toolName ?? event).slice(0, 100) + (policy === undefined ? '' : `, policy ${policy}`);
 }
 
 /** Reads an entry; `undefined` for what another program has put there. */
 export function readStored(text: string): Stored | undefined {
-  try {
-    const said: unknown = JSON.parse(text);
-    if (!isRecord(said) || typeof said['from'] !== 'string') return undefined;
-    if (typeof said['digest'] !== 'string') return undefined;
-    const { state } = said;
-    if (state === 'open') {
-      const isWhole = typeof said['expiresInMs'] === 'number' && isRecord(said['request']);
-      return isWhole ? (said as unknown as StoredOpen) : undefined;
-    }
-    const isAnswer = state === 'answered' || state === 'taken';
-    if (isAnswer && typeof readApproval(said['approval']) === 'string') return undefined;
-    const isOver = isAnswer || state === 'expired' || state === 'withdrawn';
-    return isOver ? (said as unknown as StoredOver) : undefined;
-  } catch {
-    return undefined;
+  const said = orUndefined<unknown>(() => JSON.parse(text));
+  if (!isRecord(said) || typeof said['from'] !== 'string') return undefined;
+  if (typeof said['digest'] !== 'string') return undefined;
+  const { state } = said;
+  if (state === 'open') {
+    const isWhole = typeof said['expiresInMs'] === 'number' && isRecord(said['request']);
+    return isWhole ? (said as unknown as StoredOpen) : undefined;
   }
+  const isAnswer = state === 'answered' || state === 'taken';
+  if (isAnswer && typeof readApproval(said['approval']) === 'string') return undefined;
+  const isOver = isAnswer || state === 'expired' || state === 'withdrawn';
+  return isOver ? (said as unknown as StoredOver) : undefined;
 }
 
 /** Whether nothing can become of it any more. */
@@ -105,13 +102,12 @@ export function approvalOf({ state, approval }: StoredOver): Approval {
 /** What becomes of a question, by whoever calls it. */
 export function overOf(stored: Stored, state: StoredOver['state'], given?: Approval): StoredOver {
   const { from, digest, isHandedOver } = stored;
-  const about = stored.state === 'open' ? aboutOf(stored.request) : stored.about;
   const approval = given ?? (stored.state === 'open' ? undefined : stored.approval);
   return {
     state,
     from,
     digest,
-    about,
+    about: aboutOf(stored),
     writer: randomUUID(),
     ...(isHandedOver && { isHandedOver }),
     ...(approval && { approval }),
@@ -121,8 +117,7 @@ export function overOf(stored: Stored, state: StoredOver['state'], given?: Appro
 /** A line for a log. All but the verdict comes from others. */
 export function lineOf(stored: Stored): string {
   const { state, from } = stored;
-  const about = state === 'open' ? aboutOf(stored.request) : stored.about;
-  const what = `${toOneLine(from)} (${toOneLine(about)})`;
+  const what = `${toOneLine(from)} (${toOneLine(aboutOf(stored))})`;
   const approval = state === 'open' ? stored.allowed : stored.approval;
   const by = toOneLine(approval?.by ?? '');
   if (state === 'expired') return `nobody has answered ${what} in time`;

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import type * as Oidc from 'openid-client';
 import { isLoopback } from '../../../fleet/address.js';
-import { certificateAdvice } from '../../../fleet/certificateAdvice.js';
+import { certificateAdvice } from '../../../fleet/certificates.js';
 import { readSecretFile } from '../../../fleet/secret.js';
 import { objectOf, text } from '../../../util/checks.js';
 import { readText } from '../../../util/guardedRead.js';
@@ -36,9 +36,6 @@ const file = objectOf<OidcSettings>(
 );
 
 export const CALLBACK = '/oidc/callback';
-/** Of names and groups, so that a session has room for them. */
-const MAX_GROUPS = 200;
-const MAX_GROUP = 128;
 
 /** Signs people in at an OpenID provider: by a code, with PKCE, state and nonce. */
 export class OidcPeople implements People {
@@ -99,28 +96,36 @@ export class OidcPeople implements People {
   async finish(query: string, seed: string): Promise<Person> {
     const url = new URL(this.callback);
     url.search = query;
-    const tokens = await this.oidc.authorizationCodeGrant(await this.#discover(), url, {
+    const client = await this.#discover();
+    const tokens = await this.oidc.authorizationCodeGrant(client, url, {
       pkceCodeVerifier: partOf(seed, 'verifier'),
       expectedState: partOf(seed, 'state'),
       expectedNonce: partOf(seed, 'nonce'),
       idTokenExpected: true,
     });
-    return this.#personOf(tokens.claims() as Oidc.IDToken);
+    const claims = tokens.claims() as Oidc.IDToken;
+    const { nameClaim = 'email', groupsClaim = 'groups' } = this.settings;
+    const isWhole = nameClaim in claims && groupsClaim in claims;
+    // Many providers say in the token only who it is.
+    const more =
+      isWhole || client.serverMetadata().userinfo_endpoint === undefined
+        ? claims
+        : await this.oidc.fetchUserInfo(client, tokens.access_token, claims.sub);
+    const groups: unknown = (groupsClaim in claims ? claims : more)[groupsClaim];
+    return this.#personOf(claims, nameClaim in claims ? claims : more, groups);
   }
 
   /** The same `sub` of another issuer is another person. */
-  #personOf(claims: Oidc.IDToken): Person {
-    const { nameClaim = 'email', groupsClaim = 'groups' } = this.settings;
-    const name = claims[nameClaim];
+  #personOf(claims: Oidc.IDToken, named: Oidc.UserInfoResponse, given: unknown = []): Person {
+    const { nameClaim = 'email' } = this.settings;
+    const name = named[nameClaim];
     if (!isPersonName(name)) throw new Error(`the claim "${nameClaim}" is no name`);
-    if (nameClaim === 'email' && claims['email_verified'] !== true) {
+    if (nameClaim === 'email' && named['email_verified'] !== true) {
       throw new Error('the claim "email_verified" is not true');
     }
-    const given: unknown = claims[groupsClaim] ?? [];
     const groups = (Array.isArray(given) ? given : [given]).filter(
-      (each): each is string => typeof each === 'string' && each.length <= MAX_GROUP,
+      (each): each is string => typeof each === 'string',
     );
-    if (groups.length > MAX_GROUPS) throw new Error(`it is in more than ${MAX_GROUPS} groups`);
     const id = JSON.stringify(['oidc', claims.iss, claims.sub]);
     return { id, name, groups, proof: this.#proof };
   }
@@ -140,7 +145,7 @@ export class OidcPeople implements People {
       new URL(issuer),
       clientId,
       undefined,
-      this.oidc.ClientSecretPost(this.secret),
+      (server, ...sent) => this.#prove(server)(server, ...sent),
       { execute },
     ));
     return found.catch((error: unknown) => {
@@ -150,6 +155,13 @@ export class OidcPeople implements People {
       const todo = advice === undefined ? '' : ` (${advice})`;
       throw new Error(`${issuer} cannot be asked${todo}`, { cause: cause ?? error });
     });
+  }
+
+  /** As the provider wants it; most take both. */
+  #prove({ token_endpoint_auth_methods_supported: ways }: Oidc.ServerMetadata): Oidc.ClientAuth {
+    const { ClientSecretBasic, ClientSecretPost } = this.oidc;
+    const isInHeader = ways !== undefined && !ways.includes('client_secret_post');
+    return (isInHeader ? ClientSecretBasic : ClientSecretPost)(this.secret);
   }
 }
 

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
@@ -19,37 +18,36 @@ export interface People {
   readonly kind: 'token' | 'proxy' | 'oidc';
   /** Who sends a request to sign in; `undefined` where nothing proves it. */
   identify(request: IncomingMessage, said: Readonly<Record<string, unknown>>): Person | undefined;
-  /** Who it is now; `undefined` where what proved it does so no more. */
-  refresh(person: Person, request: IncomingMessage): Person | undefined;
-  /** Calls with what says of whom nothing is proved any more, when that has changed. */
-  onRevoked?(listener: (isRevoked: (person: Person) => boolean) => void): void;
+  /**
+   * Who it is now; `undefined` where what proved it does so no more.
+   *
+   * @param request of that person; without one, as far as can be said
+   */
+  refresh(person: Person, request?: IncomingMessage): Person | undefined;
 }
 
 /** Who has which token. */
 export interface TokenHolders {
-  /** Whose token it is, in a time that says nothing of others. */
-  nameOf(token: string): string | undefined;
-  /** The same of what servers keep of a token. */
+  /** Whose token it is of which servers keep that, as {@link proofOf} says. */
   nameOfProof(proof: string): string | undefined;
-  /** Emits `replaced` when other tokens count. */
-  readonly changes: EventEmitter;
 }
 
-/** People with a token each. */
-export function peopleWithTokens(holders: TokenHolders): People {
+/**
+ * People with a token each.
+ *
+ * @param agents whose tokens are none of people, also where both were given the same: who asks must not answer
+ */
+export function peopleWithTokens(holders: TokenHolders, agents?: TokenHolders): People {
+  const personOf = (proof: string): Person | undefined => {
+    const name = agents?.nameOfProof(proof) === undefined ? holders.nameOfProof(proof) : undefined;
+    return name === undefined ? undefined : { id: `token ${name}`, name, groups: [], proof };
+  };
   return {
     kind: 'token',
-    identify: (_, { token }) =>
-      typeof token === 'string' && token !== ''
-        ? personOf(holders.nameOf(token), proofOf(token))
-        : undefined,
+    identify: (_, { token }) => (typeof token === 'string' ? personOf(proofOf(token)) : undefined),
     refresh: ({ id, proof }) => {
-      const now = personOf(holders.nameOfProof(proof), proof);
+      const now = personOf(proof);
       return now?.id === id ? now : undefined;
-    },
-    onRevoked: (listener) => {
-      const isRevoked = ({ proof }: Person) => holders.nameOfProof(proof) === undefined;
-      holders.changes.on('replaced', () => listener(isRevoked));
     },
   };
 }
@@ -57,10 +55,6 @@ export function peopleWithTokens(holders: TokenHolders): People {
 /** What servers keep of a token, to know later whether it is still one. */
 export function proofOf(token: string): string {
   return createHash('sha256').update(`hookstack approver ${token}`).digest('hex');
-}
-
-function personOf(name: string | undefined, proof: string): Person | undefined {
-  return name === undefined ? undefined : { id: `token ${name}`, name, groups: [], proof };
 }
 
 /** Names that can stand in a list, in a log and in a record, and mean one person. */
@@ -91,14 +85,16 @@ export function peopleOfProxy({ userHeader, groupsHeader, proxies }: ProxyOption
     const groups = groupsHeader === undefined ? '' : onlyOf(request, groupsHeader);
     if (groups === undefined) return undefined;
     const list = groups.split(',').map((group) => group.trim());
-    return { id: `proxy ${name}`, name, groups: list.filter(Boolean), proof: 'proxy' };
+    // To many directories, "ann" and "Ann" are one: so they are no two people here.
+    const id = `proxy ${name.toLowerCase()}`;
+    return { id, name, groups: list.filter(Boolean), proof: 'proxy' };
   };
   return {
     kind: 'proxy',
     identify,
-    refresh: ({ id }, request) => {
-      const now = identify(request);
-      return now?.id === id ? now : undefined;
+    refresh: (person, request) => {
+      const now = request ? identify(request) : person;
+      return now?.id === person.id ? now : undefined;
     },
   };
 }
@@ -106,7 +102,7 @@ export function peopleOfProxy({ userHeader, groupsHeader, proxies }: ProxyOption
 function addressesOf(proxies: readonly string[]): BlockList {
   const list = new BlockList();
   for (const each of proxies) {
-    const [address = '', bits] = each.split('/', 2);
+    const [, address = '', bits] = /^([^/]+)(?:\/(\d+))?$/u.exec(each) ?? [];
     const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
     try {
       if (bits === undefined) list.addAddress(address, family);

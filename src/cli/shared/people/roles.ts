@@ -31,9 +31,9 @@ const role = objectOf<Role>(
 
 /** Who may see and answer which questions. */
 export class Roles {
-  #groups: ReadonlyMap<string, Role>;
-  #people: ReadonlyMap<string, Role>;
-  #runBy: ReadonlyMap<string, readonly string[]>;
+  readonly #groups: ReadonlyMap<string, Role>;
+  readonly #people: ReadonlyMap<string, Role>;
+  readonly #runBy: ReadonlyMap<string, readonly string[]>;
 
   /** @throws Error for what is no such file */
   constructor(json: string) {
@@ -47,16 +47,9 @@ export class Roles {
     this.#runBy = new Map(runBy as [string, string[]][]);
   }
 
-  /** Has those of others count in place of its own. */
-  replaceBy(others: Roles): void {
-    this.#groups = others.#groups;
-    this.#people = others.#people;
-    this.#runBy = others.#runBy;
-  }
-
   /** Whether somebody has any role. */
-  knows({ name, groups }: Person): boolean {
-    return this.#people.has(name) || groups.some((group) => this.#groups.has(group));
+  knows(person: Person): boolean {
+    return this.#people.has(person.name) || this.groupsOf(person).length > 0;
   }
 
   /**
@@ -71,9 +64,15 @@ export class Roles {
     return fitting.length > 0 ? 'view' : undefined;
   }
 
-  /** Whether somebody runs the agent that asks. */
+  /** Those groups of somebody that have a role. */
+  groupsOf({ groups }: Person): readonly string[] {
+    return groups.filter((group) => this.#groups.has(group));
+  }
+
+  /** Whether somebody runs the agent that asks. How a name is written may be for that person to choose. */
   isRunBy({ name }: Person, from: string): boolean {
-    return this.#runBy.get(from)?.includes(name) ?? false;
+    const own = name.toLowerCase();
+    return this.#runBy.get(from)?.some((each) => each.toLowerCase() === own) ?? false;
   }
 }
 

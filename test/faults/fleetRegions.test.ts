@@ -1,0 +1,108 @@
+import { execa } from 'execa';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect } from 'vitest';
+import { collectOnce, readCollected } from '../fleet/recordHelpers.js';
+import { freePort, startNats } from '../helpers/natsServer.js';
+import { fleetFault, forEachOf, SOON, type Called, type Fleet } from './helpers/fleet.js';
+import { AgentProcess } from './helpers/fleetAgent.js';
+import { askNumber, hasFailed, POLICY, type Caller } from './helpers/fleetPolicy.js';
+import { TIMED } from './helpers/host.js';
+
+const CONFIG = path.resolve('examples/fleet/nats-server.conf');
+
+/** Has the system drop what goes between two regions, as a cable that is cut does. */
+function cable(fleet: Fleet, port: number) {
+  const rules = ['--dport', '--sport'].map((end) =>
+    `INPUT -i lo -p tcp ${end} ${port} -j DROP`.split(' '),
+  );
+  let isCut = false;
+  const change = async (how: '-I' | '-D') => {
+    if (isCut === (how === '-I')) return;
+    isCut = how === '-I';
+    for (const rule of rules) await execa('iptables', [how, ...rule]);
+  };
+  fleet.onClose(() => change('-D'));
+  return { cut: () => change('-I'), join: () => change('-D') };
+}
+
+const linkOf = (account: string) =>
+  `{ user: link_${account}, password: "link", account: ${account} }`;
+
+/** Two nats-servers: the second one is a leaf node of the first, which has JetStream. */
+async function regions(fleet: Fleet) {
+  const config = await readFile(CONFIG, 'utf8');
+  const port = await freePort();
+  const home = await startNats(
+    fleet.writeSecret(
+      'home.conf',
+      `${config}
+ping_interval: "1s"
+leafnodes { listen: "127.0.0.1:${port}", authorization { users: [${linkOf('policy')}, ${linkOf('agents')}] } }`,
+    ),
+  );
+  fleet.onClose(() => home.dispose());
+  const remote = (account: string) =>
+    `{ url: "nats://link_${account}:link@127.0.0.1:${port}", account: ${account} }`;
+  const away = await startNats(
+    fleet.writeSecret(
+      'away.conf',
+      `${config.replace(/^jetstream \{[^}]*\}/mu, '').replace('jetstream: enabled', '')}
+ping_interval: "1s"
+leafnodes { reconnect: 1, remotes: [${remote('policy')}, ${remote('agents')}] }`,
+    ),
+  );
+  fleet.onClose(() => away.dispose());
+  return { home, away, port };
+}
+
+describe.skipIf(process.getuid?.() !== 0)('two regions', () => {
+  fleetFault(
+    'are cut from each other, and joined: each asks its own servers, and the record is whole',
+    { ...TIMED, timeout: 90_000 },
+    async ({ fleet, host }) => {
+      const { home, away, port } = await regions(fleet);
+      const between = cable(fleet, port);
+      await collectOnce(home, host.directory);
+      await fleet.serve(POLICY, { nats: home.url });
+      const far = await fleet.serve(POLICY, { nats: away.url });
+      const agents = [
+        await AgentProcess.start(fleet, { nats: home.url }),
+        await AgentProcess.start(fleet, { nats: away.url }),
+      ];
+      const askAll = async (from: number, count: number) => {
+        const failed: Called[] = [];
+        await forEachOf(count, 8, async (n) => {
+          const agent = agents[n % 2]!;
+          const ask: Caller = (tool, input) => agent.call(tool, input);
+          const called = await askNumber(ask, from + 10 * n);
+          if (hasFailed(from + 10 * n, called)) failed.push(called);
+        });
+        return failed.map(({ text }) => text);
+      };
+      await expect.poll(() => askAll(0, 20), SOON).toEqual([]);
+      expect(await askAll(1000, 200)).toEqual([]);
+      await between.cut();
+      expect(await askAll(10_000, 400)).toEqual([]);
+      // Once NATS has noticed it, too.
+      const log = () => readFile(path.join(away.store, 'log'), 'utf8');
+      await expect.poll(log, SOON).toMatch(/Leafnode connection closed/iu);
+      expect((await fetch(`${far.url}/readyz`)).status).toBe(200);
+      expect(await askAll(20_000, 200)).toEqual([]);
+      await between.join();
+      expect(await askAll(30_000, 400)).toEqual([]);
+      // Without servers of its own, a region asks those of the other one.
+      await far.server.kill();
+      await expect.poll(() => askAll(40_000, 40), SOON).toEqual([]);
+      for (const agent of agents) await agent.end();
+      await expect
+        .poll(async () => {
+          await collectOnce(home, host.directory);
+          const spans = await readCollected(host.directory);
+          expect(new Set(spans.map(({ id }) => id)).size).toBe(spans.length);
+          return spans.filter(({ kind }) => kind === 'tool').length;
+        }, SOON)
+        .toBe(agents[0]!.answered + agents[1]!.answered);
+    },
+  );
+});
