@@ -214,7 +214,7 @@ function startWithDialect(
   return dialect(run, async () => (options.probe ? options.probe(run, startAlone) : startAlone()));
 }
 
-/** Has the hook read its input and end. Nothing is started where somebody around it left no input. */
+/** Has the hook read its input and end, or a process of it that stays answer. Nothing is started where somebody around it left no input. */
 async function start(run: HookRun, prepared: PreparedInput, options: RunOptions): Promise<void> {
   const { hook, event, stdin } = run;
   if (stdin instanceof Error) return;
@@ -229,20 +229,18 @@ async function start(run: HookRun, prepared: PreparedInput, options: RunOptions)
     warmShells: options.warmShells,
     prestart: hook.prestart,
   });
-  run.outcome = await runProcess(run, command, options);
+  const { persistent, findObjection, spawner } = options;
+  const isKept = hook.persistent && persistent;
+  const kept = isKept && persistent.run(hook, keptHook(hook, run.warnOnce, findObjection), command);
+  run.outcome = await (kept || runOnce(command, hook, spawner));
 }
 
-/** In a process that stays, if the hook has one; else by the spawner, unless it cannot take the command; else here. */
-function runProcess(
-  { hook, warnOnce }: HookRun,
+/** By the spawner, unless it cannot take the command; else here. */
+async function runOnce(
   command: CommandOptions,
-  { persistent, findObjection, spawner }: RunOptions,
+  { persistent }: CommandHookConfig,
+  spawner: boolean | undefined,
 ): Promise<CommandOutcome> {
-  if (!hook.persistent) return runOnce(command, spawner);
-  const kept = persistent?.run(hook, keptHook(hook, warnOnce, findObjection), command);
-  return kept ?? runOnce(command, spawner).then(withoutHello);
-}
-
-async function runOnce(command: CommandOptions, spawner?: boolean): Promise<CommandOutcome> {
-  return (spawner && (await runInSpawner(command))) || runCommand(command);
+  const outcome = (spawner && (await runInSpawner(command))) || (await runCommand(command));
+  return persistent ? withoutHello(outcome) : outcome;
 }

@@ -53,11 +53,11 @@ function readLines(): NextLine {
   let rest = '';
   let isOver = false;
   let fault: Error | undefined;
-  let wake: () => void = () => undefined;
+  let wake: (() => void) | undefined;
   const end = (error?: Error) => {
     if (rest !== '') lines.push(rest);
     [rest, isOver, fault] = ['', true, error];
-    wake();
+    wake?.();
   };
   const { stdin } = process;
   stdin.setEncoding('utf8').on('data', (chunk: string) => {
@@ -67,7 +67,7 @@ function readLines(): NextLine {
       lines.push(rest);
       rest = line;
     }
-    if (lines.length > 0) wake();
+    if (lines.length > 0) wake?.();
   });
   stdin.on('end', () => end()).on('error', end);
   return async () => {

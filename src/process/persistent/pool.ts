@@ -142,10 +142,7 @@ export class Pool {
     return event.interruption !== undefined || reason !== undefined;
   }
 
-  #findObjection({
-    hook,
-    cameAt,
-  }: AskedEvent): ReturnType<NonNullable<KeptHook['findObjection']>> {
+  #findObjection({ hook, cameAt }: AskedEvent): ReturnType<NonNullable<KeptHook['findObjection']>> {
     this.#lookAtFiles(cameAt);
     try {
       const objection = hook.findObjection?.();
