@@ -204,12 +204,12 @@ export function createExecutionPlan(
     // What one takes out of a text must not be back in what another made of the same text.
     sequential: entries.some(({ sequential, config }) => sequential === true || !!config.redact),
     ...(hooks.every(isConditional) && { isConditional: true }),
-    ...(hooks.every(isInstant) && { isInstant: true }),
+    ...(hooks.every(answersAtOnce) && { isInstant: true }),
   };
 }
 
 /** Expressions are loaded, and the consent to a project's hooks is read. */
-function isInstant({ type, expr, scope }: CommandHookConfig): boolean {
+function answersAtOnce({ type, expr, scope }: CommandHookConfig): boolean {
   return type === 'rule' && expr === undefined && scope !== 'project';
 }
 

@@ -1,6 +1,6 @@
 import { failsClosed } from '../protocol/events.js';
 import { shortIdentity } from '../protocol/identity.js';
-import type { CommandHookConfig, HookEventName, HookInput, HookOutput } from '../protocol/types.js';
+import type { CommandHookConfig, HookEventName, HookOutput } from '../protocol/types.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { isTimeout } from '../util/limitedRegExp.js';
 import { loadExpressions, type Expression } from './expression.js';

@@ -34,6 +34,10 @@ export class KeptAnswers {
 
   constructor(private readonly limits = LIMITS) {}
 
+  get count(): number {
+    return this.#kept.size;
+  }
+
   /** The answer to a question that was asked before, though it may not be there yet. */
   get(key: string): Promise<Reply> | undefined {
     const kept = this.#kept.get(key);

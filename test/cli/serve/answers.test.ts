@@ -298,6 +298,33 @@ describe('the same question again', () => {
   });
 });
 
+describe('a rule of a server', () => {
+  const rule = { type: 'rule', command: '', name: 'no', decision: 'deny', reason: 'No.' } as const;
+  const hooks = { BeforeTool: [{ hooks: [{ ...rule, when: 'Write(a)' }] }] };
+
+  it('gives the same answer to the same question, also once the policy is another one', async () => {
+    const { config } = await open(hooks);
+    const current = { now: new Policy(config, 'old') };
+    const { answers } = await open({}, { policy: current });
+    const asked = about(CALL);
+    const first = await answers.answer(asked);
+    expect(told(first)).toMatchObject({ decision: 'deny', reason: 'No.' });
+    current.now = new Policy(config, 'new');
+    expect(await answers.answer(asked)).toBe(first);
+    expect(told(await answers.answer(about(CALL)))).toMatchObject({ hookstack: { policy: 'new' } });
+  });
+
+  it('takes a place, gives it back, and leaves nothing behind', async () => {
+    const { answers, refused } = await open(hooks, { maxConcurrent: 2 });
+    const all = Array.from({ length: 4 }, () => answers.answer(about(CALL)));
+    const statuses = (await Promise.all(all)).map(({ status }) => status);
+    expect(statuses).toEqual([200, 200, 503, 503]);
+    expect(refused).toEqual(['full', 'full']);
+    expect([answers.inFlight, answers.room]).toEqual([0, 2]);
+    expect(await answers.answer(about(CALL))).toMatchObject({ status: 200 });
+  });
+});
+
 describe('a server that has enough to do', () => {
   const waiting = hook('printf x >> runs; until [ -e go ]; do sleep 0.02; done', {
     onFailure: 'deny',
@@ -406,6 +433,16 @@ describe('answers that are kept', () => {
       .poll(() => ['b', 'c', 'd'].filter((key) => kept.get(key) !== undefined))
       .toEqual(['c', 'd']);
     kept.clear();
+  });
+
+  it('go after their time, also where nobody asks for them again', async () => {
+    const kept = new KeptAnswers({ maxCount: 10, maxSize: 100 });
+    await kept.once('short', 20, of('x'));
+    await kept.once('long', 60_000, of('y'));
+    await expect.poll(() => kept.get('short')).toBeUndefined();
+    await expect.poll(() => kept.count, { timeout: 5000 }).toBe(1);
+    kept.clear();
+    expect(kept.count).toBe(0);
   });
 
   it('stay while they are waited for', async () => {
