@@ -6,17 +6,17 @@ import { findNodes, listFiles, readSource } from '../requirements/syntax.js';
  * what it buys.
  */
 const LINES: Readonly<Record<string, number>> = {
-  middleware: 2910,
+  middleware: 2940,
   'src/config': 1880,
   'src/context.ts src/compose.ts src/stack.ts src/middlewareGuard.ts': 730,
   'src/core': 1660,
   'src/dialects': 3500,
-  'src/hooks': 2990,
+  'src/hooks': 3020,
   'src/mcp src/prompts': 1370,
-  'src/process': 3820,
+  'src/process': 3840,
   'src/protocol': 3360,
-  'src/rules': 6190,
-  'src/run': 1820,
+  'src/rules': 6200,
+  'src/run': 1830,
   'src/shell': 340,
   'src/tools src/confirmation-bus': 310,
   'src/trace': 1260,
@@ -27,7 +27,7 @@ const ALL = 36_000;
 
 /** The same for the rooms around the engine: adapters; of a fleet its servers, their policies, its record, and who asks. */
 const AROUND: Readonly<Record<string, number>> = {
-  'src/cli/collect src/cli/record': 1440,
+  'src/cli/collect src/cli/record': 1470,
   'src/cli/policy': 440,
   'src/cli/serve': 4000,
   'src/fleet': 3010,
@@ -36,9 +36,9 @@ const AROUND: Readonly<Record<string, number>> = {
 
 /** The same for what people who write hooks look at them with. */
 const LOOKING: Readonly<Record<string, number>> = {
-  'src/cli/commands.ts src/cli/main.ts src/cli/program.ts src/cli/completion': 870,
+  'src/cli/commands.ts src/cli/main.ts src/cli/program.ts src/cli/completion': 890,
   'src/cli/explain src/cli/fire src/cli/list src/cli/stack src/cli/switch src/cli/trace': 1590,
-  'src/cli/shared': 4330,
+  'src/cli/shared': 4340,
   'src/cli/test src/cli/trust src/cli/validate': 1170,
   'src/validate': 1160,
 };
@@ -46,7 +46,7 @@ const LOOKING: Readonly<Record<string, number>> = {
 /** The same for what is left: the program's other rooms, the reference agent, and the small parts of the library. */
 const OTHERS: Readonly<Record<string, number>> = {
   'src/agent': 2260,
-  'src/approvals src/author src/extensions': 1390,
+  'src/approvals src/author src/extensions': 1410,
   'src/cli/add': 2520,
   'src/cli/doctor src/cli/init src/cli/migrate src/cli/run': 5020,
   'src/cli/hook src/cli/install src/cli/resident': 3820,
