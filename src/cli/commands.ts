@@ -564,10 +564,7 @@ HOOKSTACK_RESIDENT=0 in the environment of an agent, each event is answered by a
       ...natsServerOptions,
       new Option('--out <dir>', 'where the files are: <day>.jsonl, of days in UTC'),
       new Option('--sqlite <file>', 'a database, whose table "records" has a row for each span'),
-      new Option(
-        '--keep <time>',
-        'remove days (UTC) that are older as a whole, such as 90d or 2w: files, and rows, and nothing of the stream',
-      ),
+      new Option('--keep <time>', 'remove whole older days (UTC), such as 90d; not in the stream'),
       new Option(
         '--forget <session>',
         'write nothing, and remove this session, from the stream, too, where --nats is, and from what waits on this machine',
