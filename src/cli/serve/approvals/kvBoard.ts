@@ -9,7 +9,7 @@ import type { Approval } from '../../../protocol/approval.js';
 import { errorCode, errorMessage } from '../../../util/errorMessage.js';
 import { show, whyUnreadable } from './approvalView.js';
 import type { KvSessions } from './kvSessions.js';
-import { openBucket, PAUSES_MS } from './kvBucket.js';
+import { NoConnection, openBucket, PAUSES_MS } from './kvBucket.js';
 import { Quota } from '../quota.js';
 import { MAX_OPEN_OF_ONE, OpenQuestions, type OpenQuestion } from './openQuestions.js';
 import {
@@ -69,6 +69,7 @@ export interface Objection {
   readonly error: string;
 }
 
+/** Who answers, and what speaks against it. */
 export interface AnswerOptions {
   readonly personId?: string;
   readonly objectTo?: (question: OpenQuestion) => Objection | undefined;
@@ -162,7 +163,7 @@ export class KvBoard {
 
   get #kv(): KV {
     if (this.#bucket) return this.#bucket;
-    throw new Error('NATS, or its JetStream, is not there yet');
+    throw new NoConnection();
   }
 
   /** Puts a question, or asks how the same one stands. Rejects where the board cannot be reached. */
@@ -224,7 +225,7 @@ export class KvBoard {
       objection = objectTo?.(questionOf(key, entry, stored, left));
       if (objection) return undefined;
       const { request, allowed } = stored;
-      // Where one of the servers that have it to do with wants two, they are two.
+      // Two are needed if the server that took the question wants that, or this one.
       const needsTwo = stored.needsTwo || this.options.needsTwo?.(request);
       if (approval.decision === 'deny' || !needsTwo) return overOf(stored, 'answered', approval);
       if (!allowed) {

@@ -4,7 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { parseAnswer } from '../../../protocol/readHookOutput.js';
 import { listOfText, objectOf, text } from '../../../util/checks.js';
 import type { Person } from '../../shared/people/people.js';
-import { openBucket } from './kvBucket.js';
+import { NoConnection, openBucket } from './kvBucket.js';
 
 /** Somebody who is signed in. */
 export interface ApproverSession extends Person {
@@ -82,7 +82,7 @@ export class KvSessions {
 
   get #kv(): KV {
     if (this.#bucket) return this.#bucket;
-    throw new Error('NATS, or its JetStream, is not there yet');
+    throw new NoConnection();
   }
 }
 

@@ -13,6 +13,9 @@ export interface GivenPeople {
   readonly needsTwo?: (request: { readonly hooks: readonly AskingHook[] }) => boolean;
 }
 
+/** What to give so that people can sign in. */
+export const SIGN_IN_WAYS = '--approvers FILE, --oidc FILE or --user-header NAME';
+
 /**
  * The option that says how people sign in: one way, so that nobody is two people.
  *
@@ -30,7 +33,7 @@ export function signInOption(options: PeopleOptions): string | undefined {
   }
   if ((roles ?? fourEyes) !== undefined && way === undefined) {
     throw new UsageError(
-      '--roles and --four-eyes are of use with a page only: add --approvers FILE',
+      `--roles and --four-eyes are of use with a page only: add ${SIGN_IN_WAYS}`,
     );
   }
   const isClosed = roles !== undefined && options.origin !== undefined;
@@ -69,5 +72,5 @@ export async function readPeople(options: PeopleOptions, page: string): Promise<
 }
 
 async function readRoles(file: string): Promise<Roles> {
-  return new Roles(await readText(file));
+  return new Roles(await readText(file), file);
 }
