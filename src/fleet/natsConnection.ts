@@ -234,6 +234,7 @@ export function awaitGreeting(server: string, timeoutMs: number): Promise<void> 
   });
 }
 
-function absent(code: string, message: string): Error {
+/** What is the same as nobody who answers. */
+export function absent(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });
 }

@@ -9,8 +9,8 @@ import { peopleWithTokens } from '../shared/people/people.js';
 import type { PeopleOptions } from '../shared/people/peopleOptions.js';
 import {
   readPeople,
-  SIGN_IN_WAYS,
   signInOption,
+  WAYS_IN,
   type GivenPeople,
 } from '../shared/people/readPeople.js';
 import { printNotice } from '../shared/terminal.js';
@@ -60,7 +60,7 @@ export async function readFleet(options: FleetOptions, { tokens }: AccessOptions
     throw new UsageError(`${option} is of use with NATS only: add --nats nats://HOST:PORT`);
   }
   if (origin !== undefined && way === undefined) {
-    throw new UsageError(`--origin is of use with a page only: add ${SIGN_IN_WAYS}`);
+    throw new UsageError(`--origin is of use with a page only: add ${WAYS_IN}`);
   }
   if (!isFleetName(name)) {
     throw new UsageError('--name is no name for a server: use letters, digits, "-" and "_"');

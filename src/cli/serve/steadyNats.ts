@@ -43,10 +43,9 @@ export class SteadyNats {
   #isUp = false;
 
   private constructor(private readonly options: SteadyNatsOptions) {
-    const { url, name, caFile, certFile, keyFile } = options;
-    const address = parseNatsServer(url);
+    const address = parseNatsServer(options.url);
     this.#server = address.server;
-    this.#login = { address, name, caFile, certFile, keyFile, isSteady: true };
+    this.#login = { ...options, address, isSteady: true };
   }
 
   /**

@@ -15,7 +15,7 @@ import behaviour from './page/page.js?raw';
 import ownStyle from './page/page.css?raw';
 import template from './page/page.html?raw';
 import type { ApproverSession } from './kvSessions.js';
-import { SIGN_IN_WAYS } from '../../shared/people/readPeople.js';
+import { WAYS_IN } from '../../shared/people/readPeople.js';
 import { OidcPeople } from '../../shared/people/oidc.js';
 import {
   PAGE,
@@ -100,7 +100,7 @@ export function approvalRoutes(
     else if (page) await page.take(request, response, path.slice(PAGE.length));
     else {
       send(response, 404, {
-        error: `Nobody can answer here: start the server with ${SIGN_IN_WAYS}`,
+        error: `Nobody can answer here: start the server with ${WAYS_IN}`,
       });
     }
     return true;
@@ -129,14 +129,14 @@ class PageRoutes {
     try {
       await this.#route(request, response, path);
     } catch (error) {
-      const isOfNatsAlone = isOfNats(error);
-      const stack = error instanceof Error && !isOfNatsAlone ? error.stack : undefined;
-      this.options.onFault(`what somebody did at ${PAGE} failed: ${stack ?? errorMessage(error)}`);
-      if (response.headersSent) response.destroy();
-      else if (isOfNatsAlone) {
-        const what = `NATS did not keep or give what it was asked for (${errorMessage(error)}): try again`;
-        send(response, 503, { error: what });
-      } else send(response, 500, { error: 'The server has a fault: its log says which' });
+      const isBug = !isOfNats(error);
+      const why = isBug && error instanceof Error ? error.stack : errorMessage(error);
+      this.options.onFault(`what somebody did at ${PAGE} failed: ${why}`);
+      if (response.headersSent) return void response.destroy();
+      const away = `NATS cannot be asked (${errorMessage(error)}): try again`;
+      send(response, isBug ? 500 : 503, {
+        error: isBug ? 'A fault of the server: see its log' : away,
+      });
     }
   }
 
@@ -207,10 +207,7 @@ class PageRoutes {
     const { roles } = this.approvers;
     if (viewOf(question).digest !== digest) return OTHER_QUESTION;
     if (roles && roles.of(session, from, request.toolName ?? request.event) !== 'answer') {
-      return {
-        status: 403,
-        error: 'you may see this question, and not answer it: somebody else has to',
-      };
+      return { status: 403, error: 'this is for somebody else to answer' };
     }
     const isOwn = decision === 'allow' && roles?.isRunBy(session, from);
     return isOwn ? { status: 403, error: 'you run this agent: somebody else has to' } : undefined;

@@ -4,12 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { KV, KvEntry, KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { MAX_QUESTION_BYTES } from '../../../fleet/approvalEnvelope.js';
+import { absent } from '../../../fleet/natsConnection.js';
 import { every, retry } from '../../../fleet/retry.js';
 import type { Approval } from '../../../protocol/approval.js';
 import { errorCode, errorMessage } from '../../../util/errorMessage.js';
 import { show, whyUnreadable } from './approvalView.js';
 import type { KvSessions } from './kvSessions.js';
-import { NoConnection, openBucket, PAUSES_MS } from './kvBucket.js';
+import { openBucket, PAUSES_MS } from './kvBucket.js';
 import { Quota } from '../quota.js';
 import { MAX_OPEN_OF_ONE, OpenQuestions, type OpenQuestion } from './openQuestions.js';
 import {
@@ -163,7 +164,7 @@ export class KvBoard {
 
   get #kv(): KV {
     if (this.#bucket) return this.#bucket;
-    throw new NoConnection();
+    throw absent('ECONNRESET', 'NATS, or its JetStream, is not there yet');
   }
 
   /** Puts a question, or asks how the same one stands. Rejects where the board cannot be reached. */

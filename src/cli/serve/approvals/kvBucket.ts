@@ -3,15 +3,6 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { loadPackage } from '../../../fleet/natsConnection.js';
 import { retry } from '../../../fleet/retry.js';
 
-/** Until there is a connection, and a bucket. */
-export class NoConnection extends Error {
-  override readonly name = 'NoConnection';
-
-  constructor() {
-    super('NATS, or its JetStream, is not there yet');
-  }
-}
-
 /** Of several servers that make a bucket in one instant, all but one are refused. */
 export const PAUSES_MS = [100, 100, 100, 100];
 
