@@ -14,6 +14,7 @@ import type { TlsFiles } from './question.js';
 
 export interface NatsOptions extends TlsFiles {
   readonly address: Pick<FleetAddress & { kind: 'nats' }, 'server' | 'tls'>;
+  /** Looked at for each connection, as it may have been replaced. */
   readonly secret?: string | undefined;
   /** What the server shows for this connection. */
   readonly name: string;
@@ -31,7 +32,7 @@ export interface NatsOptions extends TlsFiles {
  * @throws Error where the package is missing, or there is no connection in time
  */
 export async function connectNats(options: NatsOptions): Promise<NatsConnection> {
-  const { address, secret, name, inboxPrefix, timeoutMs = 5000, isSteady = false } = options;
+  const { address, name, inboxPrefix, timeoutMs = 5000, isSteady = false } = options;
   const nats = await loadPackage('@nats-io/transport-node');
   const certificates = certificatesOf(options);
   // What cannot be read is told now.
@@ -53,7 +54,7 @@ export async function connectNats(options: NatsOptions): Promise<NatsConnection>
     ...((address.tls || isCertified) && {
       tls: Object.assign(certificates, certifiedFor(address.server)),
     }),
-    ...(secret !== undefined && { authenticator: authenticatorOf(nats, secret) }),
+    authenticator: loginOf(nats, options),
   };
   await awaitGreeting(address.server, timeoutMs);
   return nats.connect(settings);
@@ -66,6 +67,8 @@ const PING_MS = 10_000;
 export interface ConnectionObserver {
   onLost(): void;
   onBack?(): void;
+  /** Before each attempt to make it again. */
+  onAttempt?(): void;
   /** A right that its user does not have, for instance. */
   onError?(error: Error): void;
 }
@@ -78,6 +81,7 @@ export async function watchConnection(
   for await (const status of connection.status()) {
     if (status.type === 'disconnect') observer.onLost();
     else if (status.type === 'reconnect') observer.onBack?.();
+    else if (status.type === 'reconnecting') observer.onAttempt?.();
     else if (status.type === 'error') observer.onError?.(status.error);
   }
 }
@@ -137,6 +141,15 @@ export function isAbsence(error: unknown): boolean {
   return error.name === 'TimeoutError' || (typeof code === 'string' && ABSENCES.has(code));
 }
 
+/** Whether NATS did not do what it was asked for, as opposed to a fault of this program. */
+export function isOfNats(error: unknown): boolean {
+  return isAbsence(error) || (error instanceof Error && OF_NATS.test(error.name));
+}
+
+/** Names of errors, as its packages have them. */
+const OF_NATS =
+  /^(?:JetStream|Stream|Consumer|Request|NoResponders|Protocol|PermissionViolation|Authorization|UserAuthentication|\w*Connection)/u;
+
 const ABSENCES = new Set([...UNREACHABLE, 'ECONNRESET', 'ETIMEDOUT', 'EPIPE']);
 
 interface Packages {
@@ -161,7 +174,22 @@ function certifiedFor(server: string): Pick<TlsConnectionOptions, 'checkServerId
   return { checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate) };
 }
 
-function authenticatorOf(nats: typeof Nats, secret: string): Authenticator {
+/** With the secret as it is then. Half a file is told at the first connection; later, it is tried again. */
+function loginOf(nats: typeof Nats, options: NatsOptions): Authenticator {
+  let last: ReturnType<Authenticator>;
+  return (nonce) => {
+    try {
+      return (last = authenticatorOf(nats, options.secret)?.(nonce));
+    } catch (error) {
+      // The library would close the connection for good.
+      if (!last) throw error;
+      return last;
+    }
+  };
+}
+
+function authenticatorOf(nats: typeof Nats, secret?: string): Authenticator | undefined {
+  if (secret === undefined) return undefined;
   const bytes = new TextEncoder().encode(secret);
   if (secret.includes('BEGIN NATS USER JWT')) return nats.credsAuthenticator(bytes);
   if (/^SU[A-Z2-7]{56}$/u.test(secret)) return nats.nkeyAuthenticator(bytes);
@@ -206,6 +234,7 @@ export function awaitGreeting(server: string, timeoutMs: number): Promise<void> 
   });
 }
 
-function absent(code: string, message: string): Error {
+/** What is the same as nobody who answers. */
+export function absent(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });
 }

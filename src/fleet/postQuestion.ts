@@ -36,10 +36,10 @@ export async function postQuestion(url: URL, asking: Asking): Promise<HttpAnswer
     if ((signal.reason as Error | undefined)?.name === 'TimeoutError')
       doubts.set(url.origin, { until: 0 });
     signal.throwIfAborted();
-    // They may have been replaced.
-    secureAgents.delete(files);
     const advice = certificateAdvice(error, 'as "caFile"');
     const isReached = !NEVER_REACHED.has(String(errorCode(error)));
+    // Certificates may have been replaced. A server that believes none of ours may say nothing of that, and hang up.
+    if (isReached && secureAgents.delete(files)) closeIdle(agent);
     const what = isReached ? 'got no answer' : 'reached no server';
     const why = `${what} at ${url.origin} (${errorMessage(error)}); ${advice ?? 'see whether it runs'}`;
     const isUnasked = !isReached || advice !== undefined;
@@ -169,9 +169,11 @@ function secureAgent(key: string, files: TlsFiles): SecureAgent {
 
 /** Closes what is kept open. Questions on their way get their answers. */
 export function closeIdleAgents(): void {
-  for (const agent of [plainAgent, ...secureAgents.values()]) {
-    for (const sockets of Object.values(agent.freeSockets)) {
-      for (const socket of sockets ?? []) socket.destroy();
-    }
+  for (const agent of [plainAgent, ...secureAgents.values()]) closeIdle(agent);
+}
+
+function closeIdle(agent: Agent): void {
+  for (const sockets of Object.values(agent.freeSockets)) {
+    for (const socket of sockets ?? []) socket.destroy();
   }
 }

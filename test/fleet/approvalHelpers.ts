@@ -100,6 +100,7 @@ export async function startServer(
     isTls: false,
     askerOf: ({ headers }) => (headers.authorization === 'Bearer one' ? 'acme/one' : undefined),
     log,
+    onFault: log,
   });
   const server = createServer((request, response) => {
     void routes(request, response).then((isOurs) => isOurs || response.writeHead(418).end());

@@ -334,6 +334,8 @@ describe('roles', () => {
   });
 
   it.each([
+    ['{\n  "groups": }', 'file.json:2:13: not valid JSON: value expected'],
+    ['{"groups":{},\n"people":{"ann":{}}}', 'file.json:2:11: "people" of ann: it lacks'],
     ['[]', 'expected an object'],
     ['{"group":{}}', "has no key 'group'"],
     ['{"groups":{"sre":{}}}', '"groups" of sre: it lacks "may"'],
@@ -341,7 +343,18 @@ describe('roles', () => {
     ['{"people":{"ann":{"may":"view","teams":[]}}}', "has no key 'teams'"],
     ['{"runBy":{"acme/one":"ann"}}', '"runBy" of acme/one: expected an array'],
   ])('refuse %s', (text, why) => {
-    expect(() => new Roles(text)).toThrow(why);
+    expect(() => new Roles(text, 'file.json')).toThrow(why);
+  });
+
+  it.each([
+    ['*_file', 'write_file', 'write_files'],
+    ['write_*', 'write_file', 'rewrite_file'],
+    ['w*e_f*e', 'write_file', 'write_files'],
+    ['a.c', 'a.c', 'abc'],
+  ])('with %s are for %s, and not for %s', (pattern, fit, other) => {
+    const some = new Roles(JSON.stringify({ people: { ann: { may: 'view', tools: [pattern] } } }));
+    const ann = { id: 'x', name: 'ann', groups: [], proof: '' };
+    expect([fit, other].map((tool) => some.of(ann, 'acme/one', tool))).toEqual(['view', undefined]);
   });
 
   it('let nobody allow what his own agent asks, however he writes his name', () => {
@@ -355,6 +368,20 @@ describe('roles', () => {
     expect(roles.of(person, 'acme/one', 'any')).toBe('answer');
     expect(roles.of({ ...person, groups: ['anna'] }, 'acme/one', 'any')).toBeUndefined();
     expect(roles.of({ ...person, name: 'sre', groups: [] }, 'acme/one', 'any')).toBeUndefined();
+  });
+});
+
+describe('the page', () => {
+  it.each([
+    [Object.assign(new Error('no answer'), { name: 'TimeoutError' }), 503, 'no answer'],
+    [new TypeError('a bug'), 500, 'A fault of the server'],
+  ])('says what went wrong at %s, and so does the log', async (error, status, said) => {
+    const server = await start({ people: of('127.0.0.1') });
+    server.approvers.sessions.find = async () => Promise.reject(error);
+    const response = await fetch(`${server.origin}/approvals/session`);
+    expect(response.status).toBe(status);
+    expect(await response.text()).toContain(said);
+    expect(server.lines.join()).toContain(error.message);
   });
 });
 

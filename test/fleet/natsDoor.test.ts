@@ -14,7 +14,7 @@ async function openDoor(answer: Answer, options: Partial<NatsDoorOptions> = {}) 
   const onWarn = vi.fn<(message: string) => void>();
   const door = await NatsDoor.open({
     url: nats.url,
-    secret: FLEET_SECRETS.policy,
+    readSecret: async () => FLEET_SECRETS.policy,
     answers: { answer },
     name: 'test',
     onWarn,
@@ -157,11 +157,11 @@ describe('NatsDoor', () => {
 
   it('says what keeps it from opening', async () => {
     await expect(
-      openDoor(async () => answered({}), { secret: 'policy:wrong-one' }),
+      openDoor(async () => answered({}), { readSecret: async () => 'policy:wrong-one' }),
     ).rejects.toThrow(/does not know this user, or the secret is another one/u);
-    await expect(openDoor(async () => answered({}), { secret: FLEET_SECRETS.one })).rejects.toThrow(
-      /may not subscribe to hooks\.ask\.\*\.\*/u,
-    );
+    await expect(
+      openDoor(async () => answered({}), { readSecret: async () => FLEET_SECRETS.one }),
+    ).rejects.toThrow(/may not subscribe to hooks\.ask\.\*\.\*/u);
     await expect(openDoor(async () => answered({}), { caFile: '/no/such' })).rejects.toThrow(
       'ENOENT',
     );

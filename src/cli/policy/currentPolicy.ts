@@ -21,7 +21,7 @@ interface CurrentPolicyOptions {
 export class CurrentPolicy {
   readonly #read = oneAtATime(() => this.#readAnew());
   readonly #over = new AbortController();
-  /** Whether somebody wants it read, so that it counts anew also where it says the same. */
+  /** Whether somebody asked for it to be read. Then it counts anew, even if it says the same. */
   #isAsked = false;
   #isBroken = false;
   /** Called when the file was read anew, and is no policy. */

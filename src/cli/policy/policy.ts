@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Config } from '../../config/config.js';
 import type { Settings } from '../../config/settings/settingsKeys.js';
 import type { HookRegistryEntry } from '../../hooks/entry.js';
@@ -36,6 +36,7 @@ export class Policy {
   }
 }
 
+/** How a policy is opened. */
 export interface PolicyOptions {
   readonly cwd?: string | undefined;
   /** Of events that name none. */
@@ -116,5 +117,5 @@ function versionOf({ hooks, ...others }: Settings): string {
     groups.map(({ origin: _where, ...group }) => group),
   ]);
   const text = JSON.stringify(sortKeys({ ...others, hooks: Object.fromEntries(said) as object }));
-  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+  return hash('sha256', text).slice(0, 12);
 }

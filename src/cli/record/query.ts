@@ -1,4 +1,5 @@
 import { suggestName } from '../../util/suggestName.js';
+import { wildcards } from '../../util/wildcards.js';
 import { toVisible } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
 import { parseAge } from './age.js';
@@ -67,10 +68,7 @@ function timeOf(name: string, text: string, now: number): string {
 /** @returns whether a row is as a query wants it */
 export function matcherOf({ since = '', until, terms }: RecordQuery): (row: RecordRow) => boolean {
   const tests = terms.map(({ column, isNot, patterns }) => {
-    const fits = patterns.map((pattern) => {
-      const parts = pattern.split('*').map((part) => part.replaceAll(/[^\w]/gu, String.raw`\$&`));
-      return new RegExp(`^${parts.join('.*')}$`, 's');
-    });
+    const fits = patterns.map(wildcards);
     return (row: RecordRow) => {
       const value = String(row[column] ?? '');
       return fits.some((fit) => fit.test(value)) !== isNot;

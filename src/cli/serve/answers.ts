@@ -31,7 +31,7 @@ const STATUS = { full: 503, draining: 503, late: 504, fault: 500 } as const;
 /** Why a question got no answer of hooks. */
 export type Refusal = keyof typeof STATUS | 'unreadable';
 
-export interface PolicyOptions {
+interface PolicyAnswersOptions {
   /** Whose hooks answer. A question has one policy from beginning to end, also where another counts meanwhile. */
   readonly policy: { readonly now: Policy };
   /** How many questions hooks work on at a time. More are refused, none waits. */
@@ -81,7 +81,7 @@ export class PolicyAnswers {
   readonly #places: Quota;
   isDraining = false;
 
-  constructor(private readonly options: PolicyOptions) {
+  constructor(private readonly options: PolicyAnswersOptions) {
     const { maxConcurrent } = options;
     this.#places = new Quota(maxConcurrent, Math.max(1, Math.floor(maxConcurrent / 2)));
   }

@@ -7,7 +7,12 @@ import type { FleetSettings } from '../../fleet/fleetSettings.js';
 import { tlsOf, type NatsServerOptions } from '../shared/natsServer.js';
 import { peopleWithTokens } from '../shared/people/people.js';
 import type { PeopleOptions } from '../shared/people/peopleOptions.js';
-import { readPeople, signInOption, type GivenPeople } from '../shared/people/readPeople.js';
+import {
+  readPeople,
+  signInOption,
+  WAYS_IN,
+  type GivenPeople,
+} from '../shared/people/readPeople.js';
 import { printNotice } from '../shared/terminal.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
 import { admit, PEOPLE, readTokens, type AccessOptions } from './access.js';
@@ -29,7 +34,7 @@ export interface FleetOptions extends NatsServerOptions, PeopleOptions {
 /** What a server needs to be one of several. */
 export interface Fleet extends Pick<GivenPeople, 'needsTwo'> {
   readonly url?: string;
-  readonly secret?: string | undefined;
+  readonly readSecret: () => Promise<string | undefined>;
   readonly tls: TlsFiles;
   readonly name: string;
   readonly approvers?: Approvers | undefined;
@@ -55,21 +60,19 @@ export async function readFleet(options: FleetOptions, { tokens }: AccessOptions
     throw new UsageError(`${option} is of use with NATS only: add --nats nats://HOST:PORT`);
   }
   if (origin !== undefined && way === undefined) {
-    throw new UsageError('--origin is of use with a page only: add --approvers FILE');
+    throw new UsageError(`--origin is of use with a page only: add ${WAYS_IN}`);
   }
   if (!isFleetName(name)) {
     throw new UsageError('--name is no name for a server: use letters, digits, "-" and "_"');
   }
-  const secret = await orUsageError(
-    readSecret(tokenFile === undefined ? {} : { tokenFile }),
-    said('--token-file'),
-  );
+  const readOwn = () => readSecret(tokenFile === undefined ? {} : { tokenFile });
+  await orUsageError(readOwn(), said('--token-file'));
   const { people: given, roles, needsTwo } = await readPeople(options, PAGE);
   const reading = file === undefined ? undefined : readTokens(file, PEOPLE);
   const holders = reading && (await orUsageError(reading, said('--approvers')));
   const people = holders ? peopleWithTokens(holders, tokens) : given;
   const approvers = people && { people, roles, sessions: new KvSessions() };
-  const common = { secret, tls: tlsOf(options), name, approvers };
+  const common = { readSecret: readOwn, tls: tlsOf(options), name, approvers };
   return { ...common, ...(needsTwo && { needsTwo }), ...(url !== undefined && { url }) };
 }
 
@@ -110,6 +113,7 @@ export function routesOf(
       return undefined;
     },
     log,
+    onFault: (text) => notices.tell('error', 'approvals', text),
   });
 }
 

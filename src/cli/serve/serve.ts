@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { errorMessage } from '../../util/errorMessage.js';
 import { oneAtATime } from '../../util/oneAtATime.js';
 import { Hangups, watchInterruption } from '../shared/interruption.js';
-import { checkPolicy } from '../policy/checkPolicy.js';
+import { checkPolicies } from '../policy/checkPolicy.js';
 import { CurrentPolicy } from '../policy/currentPolicy.js';
 import { maskingOf } from '../policy/masking.js';
 import { Shadow } from '../policy/shadow.js';
@@ -57,7 +57,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   logAs(log);
   const listening = await readListening(options);
   const fleet = await readFleet(options, listening.access);
-  if (check !== undefined) return checkPolicy(check, options.cwd);
+  if (check !== undefined) return checkPolicies(check, options);
   if (settings === undefined) {
     throw new UsageError('Say whose hooks answer: hookstack serve --settings FILE');
   }

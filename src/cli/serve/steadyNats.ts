@@ -7,6 +7,7 @@ import {
   lastWords,
   watchConnection,
   whyNotConnected,
+  type NatsOptions,
 } from '../../fleet/natsConnection.js';
 import type { TlsFiles } from '../../fleet/question.js';
 import { every, retry } from '../../fleet/retry.js';
@@ -15,7 +16,8 @@ import { withoutSecret } from '../../fleet/secret.js';
 export interface SteadyNatsOptions extends TlsFiles {
   /** `nats://HOST:PORT`. */
   readonly url: string;
-  readonly secret?: string | undefined;
+  /** Asked for again and again, as it may have been replaced. */
+  readonly readSecret?: () => Promise<string | undefined>;
   /** What the server shows for this connection. */
   readonly name: string;
   /** Called with each loss, with its return, and with what the server refuses. */
@@ -35,11 +37,15 @@ const RETRY_MS = 500;
 export class SteadyNats {
   readonly #closing = new AbortController();
   readonly #server: string;
+  /** The library looks at it for each connection. */
+  readonly #login: NatsOptions & { secret?: string | undefined };
   #connection: NatsConnection | undefined;
   isUp = false;
 
   private constructor(private readonly options: SteadyNatsOptions) {
-    this.#server = parseNatsServer(options.url).server;
+    const address = parseNatsServer(options.url);
+    this.#server = address.server;
+    this.#login = { ...options, address, isSteady: true };
   }
 
   /**
@@ -67,15 +73,14 @@ export class SteadyNats {
   }
 
   async #attempt(): Promise<void> {
-    const { url, onOpen, ...options } = this.options;
-    const address = parseNatsServer(url);
-    const connection = await connectNats({ ...options, address, isSteady: true });
+    await this.#readSecret();
+    const connection = await connectNats(this.#login);
     try {
       this.#closing.signal.throwIfAborted();
       this.#connection = connection;
       this.isUp = true;
       void this.#watch(connection);
-      await onOpen(connection);
+      await this.options.onOpen(connection);
     } catch (error) {
       this.isUp = false;
       this.#connection = undefined;
@@ -110,6 +115,8 @@ export class SteadyNats {
         if (this.isUp) onWarn(`NATS at ${this.#server} is lost; it is tried again and again`);
         this.isUp = false;
       },
+      // Where it is another one by now, the attempt after this has it.
+      onAttempt: () => void this.#readSecret().catch(({ message }: Error) => onWarn(message)),
       onBack: () => {
         this.isUp = true;
         onWarn(`NATS at ${this.#server} is back`);
@@ -119,9 +126,12 @@ export class SteadyNats {
     this.isUp = false;
   }
 
+  async #readSecret(): Promise<void> {
+    this.#login.secret = await this.options.readSecret?.();
+  }
+
   #explained(error: unknown): Error {
-    const { secret } = this.options;
-    const why = withoutSecret(whyNotConnected(error, this.#server), secret);
+    const why = withoutSecret(whyNotConnected(error, this.#server), this.#login.secret);
     return new Error(why, { cause: error });
   }
 }

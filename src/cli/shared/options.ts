@@ -35,6 +35,7 @@ export function traceOption(what = 'append what happens to this file, for "hooks
   return new Option('--trace <file>', what).env('HOOKSTACK_TRACE');
 }
 
+/** Where spans go, besides what the command does. */
 export const otlpOption = new Option(
   '--otlp <url>',
   'send spans to a collector of OpenTelemetry over HTTP, such as http://127.0.0.1:4318',

@@ -171,6 +171,21 @@ describe('hookstack serve --check', () => {
     ]);
   });
 
+  it('checks the shadow policy, too, and takes no --settings beside', async () => {
+    await write('good.json', { BeforeTool: [{ hooks: [hook('cat')] }] });
+    const flawed = await cli.write('flawed.json', '{ "enableHooks": true,\n  "approvals": 1 }');
+    const check = (...words: string[]) => cli.run(['serve', '--check', 'good.json', ...words]);
+    const both = await check('--shadow', flawed);
+    expect(both).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('good.json is') });
+    expect(both.stderr).toMatch(/flawed\.json:2:\d+: approvals: /u);
+    expect(await check('--shadow', 'good.json')).toMatchObject({ exitCode: 0 });
+    expect(await check('--shadow', 'nowhere.json')).toMatchObject({ exitCode: 2 });
+    expect(await check('--settings', 'good.json')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('leave out --settings'),
+    });
+  });
+
   it('is wrong usage for a file that is not there, and for other options that are', async () => {
     expect(await cli.run(['serve', '--check', 'nowhere.json'])).toMatchObject({ exitCode: 2 });
     const args = ['serve', '--check', policy, '--tokens', 'nowhere'];

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { APPROVALS_PATH, MAX_QUESTION_BYTES } from '../../../fleet/approvalEnvelope.js';
+import { isOfNats } from '../../../fleet/natsConnection.js';
 import { expecting, objectOf, oneOf, positiveCount, text } from '../../../util/checks.js';
 import { errorMessage } from '../../../util/errorMessage.js';
 import { hashOf, styleOf } from '../../shared/page/pageParts.js';
@@ -14,6 +15,7 @@ import behaviour from './page/page.js?raw';
 import ownStyle from './page/page.css?raw';
 import template from './page/page.html?raw';
 import type { ApproverSession } from './kvSessions.js';
+import { WAYS_IN } from '../../shared/people/readPeople.js';
 import { OidcPeople } from '../../shared/people/oidc.js';
 import {
   PAGE,
@@ -32,6 +34,8 @@ export interface ApprovalRoutesOptions extends SignInOptions {
   readonly approvers: Approvers | undefined;
   /** Who asks, as the credentials of the request say: `team/agent`; `undefined` where they say nothing. */
   readonly askerOf: (request: IncomingMessage) => string | undefined;
+  /** Gets a line for what failed on the page. */
+  readonly onFault: (text: string) => void;
 }
 
 const MAX_ANSWER_BYTES = 16 * 1024;
@@ -96,7 +100,7 @@ export function approvalRoutes(
     else if (page) await page.take(request, response, path.slice(PAGE.length));
     else {
       send(response, 404, {
-        error: 'Nobody can answer here: start the server with --approvers FILE, lines NAME TOKEN',
+        error: `Nobody can answer here: start the server with ${WAYS_IN}`,
       });
     }
     return true;
@@ -115,7 +119,7 @@ class PageRoutes {
   constructor(
     private readonly board: KvBoard,
     private readonly approvers: Approvers,
-    options: SignInOptions,
+    private readonly options: ApprovalRoutesOptions,
   ) {
     this.#signIn = new SignIn(options, approvers);
     this.#events = new ApprovalEvents(board, this.#signIn, approvers);
@@ -125,8 +129,14 @@ class PageRoutes {
     try {
       await this.#route(request, response, path);
     } catch (error) {
-      const what = `Sessions cannot be reached (${errorMessage(error)}): try again`;
-      send(response, 503, { error: what });
+      const isBug = !isOfNats(error);
+      const why = isBug && error instanceof Error ? error.stack : errorMessage(error);
+      this.options.onFault(`what somebody did at ${PAGE} failed: ${why}`);
+      if (response.headersSent) return void response.destroy();
+      const away = `NATS cannot be asked (${errorMessage(error)}): try again`;
+      send(response, isBug ? 500 : 503, {
+        error: isBug ? 'A fault of the server: see its log' : away,
+      });
     }
   }
 
@@ -179,16 +189,12 @@ class PageRoutes {
       ...(remember && decision === 'allow' && { remember }),
       by: session.name,
     };
-    try {
-      const counted = await this.board.answer(key, revision, given, {
-        personId: session.id,
-        objectTo: (question) => this.#whyNot(session, question, { digest, decision }),
-      });
-      if ('error' in counted) return send(response, counted.status, { error: counted.error });
-      return send(response, 200, { decision, state: counted.state });
-    } catch {
-      return send(response, 503, { error: 'The answer could not be stored: try again' });
-    }
+    const counted = await this.board.answer(key, revision, given, {
+      personId: session.id,
+      objectTo: (question) => this.#whyNot(session, question, { digest, decision }),
+    });
+    if ('error' in counted) return send(response, counted.status, { error: counted.error });
+    return send(response, 200, { decision, state: counted.state });
   }
 
   /** Whether it is what was shown, and whether it is for this person to say. */
@@ -201,7 +207,7 @@ class PageRoutes {
     const { roles } = this.approvers;
     if (viewOf(question).digest !== digest) return OTHER_QUESTION;
     if (roles && roles.of(session, from, request.toolName ?? request.event) !== 'answer') {
-      return { status: 403, error: 'it is not for you to answer: see --roles' };
+      return { status: 403, error: 'this is for somebody else to answer' };
     }
     const isOwn = decision === 'allow' && roles?.isRunBy(session, from);
     return isOwn ? { status: 403, error: 'you run this agent: somebody else has to' } : undefined;

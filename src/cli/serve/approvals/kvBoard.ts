@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { KV, KvEntry, KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { MAX_QUESTION_BYTES } from '../../../fleet/approvalEnvelope.js';
+import { absent } from '../../../fleet/natsConnection.js';
 import { every, retry } from '../../../fleet/retry.js';
 import type { Approval } from '../../../protocol/approval.js';
 import { errorCode, errorMessage } from '../../../util/errorMessage.js';
@@ -69,6 +70,7 @@ export interface Objection {
   readonly error: string;
 }
 
+/** Who answers, and what speaks against it. */
 export interface AnswerOptions {
   readonly personId?: string;
   readonly objectTo?: (question: OpenQuestion) => Objection | undefined;
@@ -158,7 +160,7 @@ export class KvBoard {
 
   get #kv(): KV {
     if (this.#bucket) return this.#bucket;
-    throw new Error('NATS, or its JetStream, is not there yet');
+    throw absent('ECONNRESET', 'NATS, or its JetStream, is not there yet');
   }
 
   /** Puts a question, or asks how the same one stands. Rejects where the board cannot be reached. */
@@ -220,7 +222,7 @@ export class KvBoard {
       objection = objectTo?.(questionOf(key, entry, stored, left));
       if (objection) return undefined;
       const { request, allowed } = stored;
-      // Where one of the servers that have it to do with wants two, they are two.
+      // Two are needed if the server that took the question wants that, or this one.
       const needsTwo = stored.needsTwo || this.options.needsTwo?.(request);
       if (approval.decision === 'deny' || !needsTwo) return overOf(stored, 'answered', approval);
       if (!allowed) {

@@ -1,6 +1,7 @@
 import { createHmac, hash, randomBytes } from 'node:crypto';
 import type { KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { absent } from '../../../fleet/natsConnection.js';
 import { parseAnswer } from '../../../protocol/readHookOutput.js';
 import { listOfText, objectOf, text } from '../../../util/checks.js';
 import type { Person } from '../../shared/people/people.js';
@@ -82,7 +83,7 @@ export class KvSessions {
 
   get #kv(): KV {
     if (this.#bucket) return this.#bucket;
-    throw new Error('NATS, or its JetStream, is not there yet');
+    throw absent('ECONNRESET', 'NATS, or its JetStream, is not there yet');
   }
 }
 

@@ -235,6 +235,7 @@ export interface ShownAs {
   readonly shown: string;
 }
 
+/** Where an answer was given to something else than what is asked now. */
 export const OTHER_QUESTION: Objection = {
   status: 409,
   error: 'it is not the question that your page has shown',

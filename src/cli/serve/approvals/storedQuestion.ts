@@ -12,9 +12,9 @@ export type KeptRequest = Omit<ApprovalRequest, 'expiresAt'>;
 interface Entry {
   /** Who asks, as his credentials say: `team/agent`. */
   readonly from: string;
-  /** Of the request: the same id with another request is another question. */
+  /** Of the request: if it differs, it is another question, also under the same id. */
   readonly digest: string;
-  /** Put by a server that tells who has the answer. Those before said nothing, and an answer counted when it was stored. */
+  /** Whether an answer counts only once whoever asked has it. Servers of older versions leave this out: theirs count when stored. */
   readonly isHandedOver?: true;
   /** Tells whoever wrote it, and heard no answer, that it was him. */
   readonly writer?: string;

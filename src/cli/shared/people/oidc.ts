@@ -1,12 +1,12 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import type * as Oidc from 'openid-client';
 import { isLoopback } from '../../../fleet/address.js';
 import { certificateAdvice } from '../../../fleet/certificates.js';
 import { readSecretFile } from '../../../fleet/secret.js';
-import { objectOf, text } from '../../../util/checks.js';
-import { readText } from '../../../util/guardedRead.js';
+import { objectOf, text, type Path } from '../../../util/checks.js';
 import { loadOptional } from '../../../util/optionalPackage.js';
+import { PeopleFile } from './peopleFile.js';
 import { isPersonName, type People, type Person } from './people.js';
 
 interface OidcSettings {
@@ -22,7 +22,7 @@ interface OidcSettings {
   readonly scope?: string;
 }
 
-const file = objectOf<OidcSettings>(
+const shape = objectOf<OidcSettings>(
   'an object { "issuer", "clientId", "clientSecretFile", "nameClaim", "groupsClaim", "scope" }',
   {
     issuer: text,
@@ -35,6 +35,7 @@ const file = objectOf<OidcSettings>(
   { isClosed: true },
 );
 
+/** Below the page: where the provider sends browsers back to. */
 export const CALLBACK = '/oidc/callback';
 
 /** Signs people in at an OpenID provider: by a code, with PKCE, state and nonce. */
@@ -54,14 +55,17 @@ export class OidcPeople implements People {
    * @throws Error for what is no such file, and where the package is missing
    */
   static async read(path: string, page: string): Promise<OidcPeople> {
-    const [failure, said] = file.validate(JSON.parse(await readText(path)));
-    if (failure) throw new Error(failure.message);
+    const file = await PeopleFile.read(path);
+    const [failure, said] = shape.validate(file.value);
+    if (failure) throw file.fault(failure.path as Path, failure.message);
     const { issuer, clientId, clientSecretFile } = said;
     if (!issuer || !clientId || !clientSecretFile) {
-      throw new Error('it needs "issuer", "clientId" and "clientSecretFile"');
+      throw file.fault([], 'it needs "issuer", "clientId" and "clientSecretFile"');
     }
-    const { protocol, hostname } = new URL(issuer);
-    if (protocol !== 'https:' && !isLoopback(hostname)) throw new Error('the issuer is not https');
+    const { protocol, hostname } = URL.canParse(issuer) ? new URL(issuer) : {};
+    if (protocol !== 'https:' && !(hostname !== undefined && isLoopback(hostname))) {
+      throw file.fault(['issuer'], 'the issuer is not https');
+    }
     const secret = await readSecretFile(resolve(dirname(path), clientSecretFile));
     const oidc = await loadOptional<typeof Oidc>('openid-client', '--oidc needs');
     return new OidcPeople(oidc, said, secret, `${page}${CALLBACK}`);
@@ -166,5 +170,5 @@ export class OidcPeople implements People {
 }
 
 function partOf(seed: string, name: string): string {
-  return createHash('sha256').update(`${name} ${seed}`).digest('base64url');
+  return hash('sha256', `${name} ${seed}`, 'base64url');
 }

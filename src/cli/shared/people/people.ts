@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
@@ -9,7 +9,7 @@ export interface Person {
   /** As others are told. */
   readonly name: string;
   readonly groups: readonly string[];
-  /** What proved it, of which nobody learns it. Once that proves nothing any more, neither does the session. */
+  /** Of what proved it, from which nobody can learn that. Once it proves nothing any more, the session is over. */
   readonly proof: string;
 }
 
@@ -54,7 +54,7 @@ export function peopleWithTokens(holders: TokenHolders, agents?: TokenHolders): 
 
 /** What servers keep of a token, to know later whether it is still one. */
 export function proofOf(token: string): string {
-  return createHash('sha256').update(`hookstack approver ${token}`).digest('hex');
+  return hash('sha256', `hookstack approver ${token}`);
 }
 
 /** Names that can stand in a list, in a log and in a record, and mean one person. */
@@ -62,6 +62,7 @@ export function isPersonName(name: unknown): name is string {
   return typeof name === 'string' && /^[\p{L}\p{N}._@+:/-]{1,128}$/u.test(name);
 }
 
+/** Which headers say who has signed in, and whose. */
 export interface ProxyOptions {
   readonly userHeader: string;
   readonly groupsHeader?: string | undefined;

@@ -14,6 +14,7 @@ export interface PeopleOptions {
   readonly origin?: string;
 }
 
+/** Options of commands that let people sign in. */
 export const peopleOptions = [
   new Option('--oidc <file>', 'sign people in at an OpenID provider, in place of --approvers'),
   new Option('--user-header <name>', 'who has signed in at a proxy, in place of --approvers'),

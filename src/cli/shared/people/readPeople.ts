@@ -13,6 +13,9 @@ export interface GivenPeople {
   readonly needsTwo?: (request: { readonly hooks: readonly AskingHook[] }) => boolean;
 }
 
+/** What to give so that people can sign in. */
+export const WAYS_IN = '--approvers FILE, --oidc FILE or --user-header NAME';
+
 /**
  * The option that says how people sign in: one way, so that nobody is two people.
  *
@@ -29,9 +32,7 @@ export function signInOption(options: PeopleOptions): string | undefined {
     throw new UsageError('--groups-header and --trusted-proxy are of use with --user-header only');
   }
   if ((roles ?? fourEyes) !== undefined && way === undefined) {
-    throw new UsageError(
-      '--roles and --four-eyes are of use with a page only: add --approvers FILE',
-    );
+    throw new UsageError(`--roles and --four-eyes are of use with a page only: add ${WAYS_IN}`);
   }
   const isClosed = roles !== undefined && options.origin !== undefined;
   if (way === undefined || way === '--approvers' || isClosed) return way;
@@ -69,5 +70,5 @@ export async function readPeople(options: PeopleOptions, page: string): Promise<
 }
 
 async function readRoles(file: string): Promise<Roles> {
-  return new Roles(await readText(file));
+  return new Roles(await readText(file), file);
 }

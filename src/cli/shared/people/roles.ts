@@ -1,11 +1,13 @@
-import { anyObject, listOfText, objectOf, oneOf } from '../../../util/checks.js';
+import { anyObject, listOfText, objectOf, oneOf, type Path } from '../../../util/checks.js';
 import { isRecord } from '../../../util/records.js';
+import { wildcards } from '../../../util/wildcards.js';
+import { PeopleFile } from './peopleFile.js';
 import type { Person } from './people.js';
 
 /** What a group, or a person, may do with which questions. */
 interface Role {
   readonly may: 'answer' | 'view';
-  /** `TEAM/AGENT`, or the begin of it and `*`. Default all. */
+  /** `TEAM/AGENT`; `*` is any text. Default all. */
   readonly from?: readonly string[];
   /** Names of tools, or of events that are about none, in the same way. Default all. */
   readonly tools?: readonly string[];
@@ -18,7 +20,7 @@ interface RolesFile {
   readonly runBy?: Readonly<Record<string, unknown>>;
 }
 
-const file = objectOf<RolesFile>(
+const shape = objectOf<RolesFile>(
   'an object { "groups", "people", "runBy" }',
   { groups: anyObject, people: anyObject, runBy: anyObject },
   { isClosed: true },
@@ -35,15 +37,22 @@ export class Roles {
   readonly #people: ReadonlyMap<string, Role>;
   readonly #runBy: ReadonlyMap<string, readonly string[]>;
 
-  /** @throws Error for what is no such file */
-  constructor(json: string) {
-    const [failure, said] = file.validate(JSON.parse(json));
-    if (failure) throw new Error(failure.message);
-    this.#groups = rolesOf('groups', said.groups);
-    this.#people = rolesOf('people', said.people);
+  /**
+   * @param name of the file, for messages
+   * @throws Error for what is no such file
+   */
+  constructor(json: string, name = 'roles') {
+    const text = new PeopleFile(json, name);
+    const [failure, said] = shape.validate(text.value);
+    if (failure) throw text.fault(failure.path as Path, failure.message);
+    this.#groups = rolesOf(text, 'groups', said.groups);
+    this.#people = rolesOf(text, 'people', said.people);
     const runBy = Object.entries(said.runBy ?? {});
     const wrong = runBy.find(([, names]) => !listOfText.is(names));
-    if (wrong) throw new Error(`"runBy" of ${wrong[0]}: expected an array of names`);
+    if (wrong) {
+      const why = `"runBy" of ${wrong[0]}: expected an array of names`;
+      throw text.fault(['runBy', wrong[0]], why);
+    }
     this.#runBy = new Map(runBy as [string, string[]][]);
   }
 
@@ -76,19 +85,22 @@ export class Roles {
   }
 }
 
-function rolesOf(key: string, said: Readonly<Record<string, unknown>> = {}): Map<string, Role> {
+function rolesOf(
+  text: PeopleFile,
+  key: string,
+  said: Readonly<Record<string, unknown>> = {},
+): Map<string, Role> {
   return new Map(
     Object.entries(said).map(([name, value]) => {
       const [failure, read] = role.validate(value);
       if (!failure && isRecord(value) && value['may'] !== undefined) return [name, read];
-      throw new Error(`"${key}" of ${name}: ${failure?.message ?? 'it lacks "may"'}`);
+      const why = `"${key}" of ${name}: ${failure?.message ?? 'it lacks "may"'}`;
+      throw text.fault([key, name], why);
     }),
   );
 }
 
 function fits(patterns: readonly string[] | undefined, name: string | undefined): boolean {
   if (!patterns || name === undefined) return true;
-  return patterns.some((each) =>
-    each.endsWith('*') ? name.startsWith(each.slice(0, -1)) : name === each,
-  );
+  return patterns.some((each) => wildcards(each).test(name));
 }
