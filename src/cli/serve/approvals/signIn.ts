@@ -105,9 +105,8 @@ export class SignIn {
       if (session) go(PAGE, this.#sessionCookie(session.secret), this.#cookie(SEED, '', 0));
     } catch (error) {
       const { cause } = error as Error;
-      const why = [error, cause].filter(Boolean).map(errorMessage).join(': ');
-      const what = toOneLine(why);
-      this.options.log(`somebody could not sign in to ${PAGE} from ${toOneLine(from)}: ${what}`);
+      const why = toOneLine([error, cause].filter(Boolean).map(errorMessage).join(': '));
+      this.options.log(`somebody could not sign in to ${PAGE} from ${toOneLine(from)}: ${why}`);
       const back = 'The provider has not said who you are; the log of the server says why';
       send(response, 401, { error: back }, { 'Set-Cookie': this.#cookie(SEED, '', 0) });
     }
