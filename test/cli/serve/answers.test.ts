@@ -6,7 +6,6 @@ import {
   PolicyAnswers,
   type Answered,
   type Asked,
-  type PolicyOptions,
   type Refusal,
   type Reply,
 } from '../../../src/cli/serve/answers.js';
@@ -17,6 +16,8 @@ import { HookEventName, type HookDefinitions } from '../../../src/protocol/types
 import { channels, type Span } from '../../../src/trace/span.js';
 import { hook, saying } from '../../helpers/hooks.js';
 import { useTempDir } from '../../helpers/tempDir.js';
+
+type PolicyOptions = ConstructorParameters<typeof PolicyAnswers>[0];
 
 const temp = useTempDir();
 const opened: (() => Promise<void> | void)[] = [];
