@@ -82,8 +82,7 @@ export class PolicyAnswers {
   isDraining = false;
 
   constructor(private readonly options: PolicyAnswersOptions) {
-    const { maxConcurrent } = options;
-    this.#places = new Quota(maxConcurrent, Math.max(1, Math.floor(maxConcurrent / 2)));
+    this.#places = new Quota(options.maxConcurrent);
   }
 
   /** Questions that hooks work on. */
@@ -172,10 +171,10 @@ export class PolicyAnswers {
   #answerOnce(asked: Asked, read: ReadQuestion, policy: Policy, work?: FoundWork): Promise<Reply> {
     const key = keyOf(asked);
     const known = this.#kept.get(key);
-    if (known) return known;
+    if (known && known !== 'full') return known;
     const { asker, question } = asked;
-    if (!this.#places.take(asker)) {
-      const why = this.#whyFull(asker);
+    if (known || !this.#places.take(asker)) {
+      const why = known ? 'Too many wait for the same answer: ask again' : this.#whyFull(asker);
       return Promise.resolve(this.#refuse(asked, policy, 'full', why, read.event));
     }
     // What another agent sends is put to its own hooks, in its own way.

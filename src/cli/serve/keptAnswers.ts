@@ -12,6 +12,8 @@ interface Kept {
   readonly until: number;
   /** `undefined` until it is answered. */
   size: number | undefined;
+  /** Until then. */
+  waiting: number;
 }
 
 const LIMITS = {
@@ -20,6 +22,8 @@ const LIMITS = {
   maxSize: 64 * 1024 * 1024,
 };
 
+/** How many may wait for one answer beside who has asked first: each holds what it has sent, and takes no place. */
+const MAX_WAITING = 16;
 /** How long an answer may take memory that is not kept any more, in ms. */
 const SWEEP_MS = 1000;
 
@@ -38,10 +42,16 @@ export class KeptAnswers {
     return this.#kept.size;
   }
 
-  /** The answer to a question that was asked before, though it may not be there yet. */
-  get(key: string): Promise<Reply> | undefined {
+  /** The answer to a question that was asked before, though it may not be there yet. `full`: too many wait for it. */
+  get(key: string): Promise<Reply> | 'full' | undefined {
+    const kept = this.#find(key);
+    const isOpen = kept && kept.size === undefined;
+    return isOpen && kept.waiting++ >= MAX_WAITING ? 'full' : kept?.reply;
+  }
+
+  #find(key: string): Kept | undefined {
     const kept = this.#kept.get(key);
-    return kept && kept.until > performance.now() ? kept.reply : undefined;
+    return kept && kept.until > performance.now() ? kept : undefined;
   }
 
   /**
@@ -49,11 +59,12 @@ export class KeptAnswers {
    * @param work answers it, for the first who asks
    */
   once(key: string, timeoutMs: number, work: () => Promise<Reply>): Promise<Reply> {
-    const known = this.get(key);
-    if (known) return known;
+    const known = this.#find(key);
+    if (known) return known.reply;
     this.#forget(key);
     const reply = work();
-    const kept: Kept = { reply, until: performance.now() + timeoutMs, size: undefined };
+    const until = performance.now() + timeoutMs;
+    const kept: Kept = { reply, until, size: undefined, waiting: 0 };
     this.#kept.set(key, kept);
     this.#sweep ??= setInterval(() => this.#forgetOver(), SWEEP_MS).unref();
     reply.then(

@@ -21,7 +21,7 @@ export interface NatsDoorOptions extends Omit<SteadyNatsOptions, 'onOpen'> {
   readonly board?: KvBoard;
   /** Whether it does not open where the board cannot be used. Default: that is told, and tried again and again. */
   readonly needsBoard?: boolean;
-  /** Questions of each kind that may be worked on at a time, and the bytes of those to hooks. Default 1000, and 128 MiB. */
+  /** Questions of each kind that may be worked on at a time, and their bytes; one agent gets half. Default 1000, and 128 MiB. */
   readonly maxPending?: number;
   readonly maxPendingBytes?: number;
 }
@@ -225,10 +225,11 @@ export class NatsDoor {
     if (from === undefined) return;
     const header = headersOf(message);
     const { length } = message.data;
-    const isCounted = count.take(undefined);
-    if (!isCounted || !bytes.take(undefined, length)) {
-      if (isCounted) count.give(undefined);
-      const error = 'The server has as many questions as it can hold: ask again, or start another';
+    const isCounted = count.take(from);
+    if (!isCounted || !bytes.take(from, length)) {
+      if (isCounted) count.give(from);
+      const had = `${count.taken} questions, ${count.takenBy(from)} questions of ${from}`;
+      const error = `The server has as many as it can hold (${had}): ask again, or start another`;
       return this.#respond(message, { status: 503, body: JSON.stringify({ error }) });
     }
     const held = `${from} ${header(HEADERS.question)}`;
@@ -239,8 +240,8 @@ export class NatsDoor {
         this.options.onWarn(`A question of ${from} got no answer: ${errorMessage(error)}`),
       )
       .finally(() => {
-        count.give(undefined);
-        bytes.give(undefined, length);
+        count.give(from);
+        bytes.give(from, length);
         this.#held.delete(held);
         this.#pending.delete(work);
       });

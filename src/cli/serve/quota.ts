@@ -5,11 +5,11 @@ export class Quota {
 
   /**
    * @param all together
-   * @param ofOne of what all may take
+   * @param ofOne of what all may take; default half
    */
   constructor(
     private readonly all: number,
-    private readonly ofOne = all,
+    private readonly ofOne = Math.max(1, Math.floor(all / 2)),
   ) {}
 
   get taken(): number {

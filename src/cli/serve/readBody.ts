@@ -26,8 +26,7 @@ export class BodyReader {
     atATime: number,
     private readonly option?: string,
   ) {
-    const all = atATime * maxBytes;
-    this.#held = new Quota(all, all / 2);
+    this.#held = new Quota(atATime * maxBytes);
   }
 
   /** @param from who sends it, where that is known */

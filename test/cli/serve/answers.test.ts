@@ -6,7 +6,6 @@ import {
   PolicyAnswers,
   type Answered,
   type Asked,
-  type PolicyOptions,
   type Refusal,
   type Reply,
 } from '../../../src/cli/serve/answers.js';
@@ -18,6 +17,8 @@ import { channels, type Span } from '../../../src/trace/span.js';
 import { hook, saying } from '../../helpers/hooks.js';
 import { useTempDir } from '../../helpers/tempDir.js';
 
+type PolicyAnswersOptions = ConstructorParameters<typeof PolicyAnswers>[0];
+
 const temp = useTempDir();
 const opened: (() => Promise<void> | void)[] = [];
 
@@ -25,7 +26,7 @@ afterEach(async () => {
   for (const close of opened.splice(0)) await close();
 });
 
-async function open(hooks: HookDefinitions, options: Partial<PolicyOptions> = {}) {
+async function open(hooks: HookDefinitions, options: Partial<PolicyAnswersOptions> = {}) {
   const config = new Config({
     sessionId: 'of the server',
     hooks,
@@ -361,6 +362,18 @@ describe('a server that has enough to do', () => {
     await expect.poll(() => answers.inFlight).toBe(3);
     await writeFile(path.join(temp.path, 'go'), '');
     for (const reply of working) expect(await reply).toMatchObject({ status: 200 });
+  });
+
+  it('has few wait for the same answer, and gives it to all once it is there', async () => {
+    const { answers, refused } = await open(onCalls(waiting));
+    const asked = about(CALL, { asker: 'acme/one' });
+    const all = Array.from({ length: 30 }, () => answers.answer(asked));
+    await expect.poll(() => refused.length).toBe(13);
+    await writeFile(path.join(temp.path, 'go'), '');
+    const statuses = (await Promise.all(all)).map(({ status }) => status);
+    expect(statuses).toEqual([...Array<number>(17).fill(200), ...Array<number>(13).fill(503)]);
+    const later = Array.from({ length: 30 }, () => answers.answer(asked));
+    for (const each of later) expect(await each).toBe(await all[0]);
   });
 
   it('counts hooks that have not ended yet, also where nobody waits for them any more', async () => {
