@@ -35,7 +35,7 @@ const log = () => undefined;
 /** Asks over HTTP, and takes that back at once: the status, and what was answered. */
 async function postQuestion(board: KvBoard): Promise<[status: number, text: string]> {
   const options = { board, approvers: undefined, isTls: false, askerOf: () => 'one' };
-  const routes = approvalRoutes({ ...options, log, onFault: log });
+  const routes = approvalRoutes({ ...options, log, onFault: log, onRefused: log });
   const server = createServer((request, response) => void routes(request, response));
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

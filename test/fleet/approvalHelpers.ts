@@ -54,6 +54,8 @@ export interface TestServer {
   readonly nc: NatsConnection;
   readonly origin: string;
   readonly lines: string[];
+  /** Lines of which few are told. */
+  readonly refused: string[];
   readonly approvers: Approvers;
   /** As a network that fails for a moment. */
   drop(): void;
@@ -82,6 +84,7 @@ export async function startServer(
   const nc = await connectAs(nats, 'policy');
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
+  const refused: string[] = [];
   const sessions = new KvSessions();
   const approvers: Approvers = { people, sessions, roles };
   const board = new KvBoard({ log, newInMinute: 1000, sessions, ...options });
@@ -101,6 +104,7 @@ export async function startServer(
     askerOf: ({ headers }) => (headers.authorization === 'Bearer one' ? 'acme/one' : undefined),
     log,
     onFault: log,
+    onRefused: (line) => void refused.push(line),
   });
   const server = createServer((request, response) => {
     void routes(request, response).then((isOurs) => isOurs || response.writeHead(418).end());
@@ -109,7 +113,7 @@ export async function startServer(
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const kill = () => end(server, nc, board);
   const drop = () => server.closeAllConnections();
-  return { board, nc, origin, lines, approvers, drop, kill };
+  return { board, nc, origin, lines, refused, approvers, drop, kill };
 }
 
 async function respond(message: Msg, answering: Promise<PutReply>): Promise<void> {

@@ -1,6 +1,10 @@
 import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import {
+  createServer as createHttpServer,
+  request as httpRequest,
+  type IncomingMessage,
+} from 'node:http';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -103,6 +107,10 @@ describe('people of an OpenID provider', () => {
     );
     // A session that somebody has chosen is none, and no other place is gone to.
     expect(await whoAt(server, end.cookies[0]?.replace(/=.*/, `=${'A'.repeat(43)}`))).toBe(401);
+  });
+
+  it('cannot be sent elsewhere', async () => {
+    const server = await startOf();
     const elsewhere = await go(`${server.origin}/approvals/oidc?redirect_uri=https://evil.example`);
     expect(elsewhere.to).not.toContain('evil');
     const again = await go(
@@ -110,6 +118,44 @@ describe('people of an OpenID provider', () => {
       elsewhere.cookies[0],
     );
     expect(again.to).toBe('/approvals');
+  });
+
+  it('are asked for a few times in a minute, whatever somebody makes up', async () => {
+    const server = await startOf();
+    const callback = `${server.origin}/approvals/oidc/callback`;
+    const asked = () => provider.asked.filter((path) => path === '/token').length;
+    const before = asked();
+    // What any page of the web can have a browser do costs nothing, and keeps nobody out.
+    for (let times = 0; times < 6; times++)
+      expect((await go(`${callback}?code=x`)).status).toBe(401);
+    const begun = await go(`${server.origin}/approvals/oidc`);
+    const state = new URL(begun.to).searchParams.get('state');
+    const statuses: number[] = [];
+    for (let times = 0; times < 7; times++) {
+      statuses.push((await go(`${callback}?code=x&state=${state}`, begun.cookies[0])).status);
+    }
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);
+    expect(asked() - before).toBe(5);
+    expect((await go(`${server.origin}/approvals/oidc`)).status).toBe(429);
+    // Of lines that anybody can cause, few are told.
+    expect(server.lines).toEqual([]);
+    expect(server.refused).toHaveLength(11);
+  });
+
+  it('wait for a provider that hangs, a few at a time', async () => {
+    const hanging = createHttpServer(() => undefined).listen(0, '127.0.0.1');
+    await once(hanging, 'listening');
+    const { port } = hanging.address() as AddressInfo;
+    const server = await startOf({ issuer: `http://127.0.0.1:${port}` });
+    const statuses: number[] = [];
+    const visits = Array.from({ length: 40 }, () =>
+      go(`${server.origin}/approvals/oidc`).then(({ status }) => void statuses.push(status)),
+    );
+    await expect.poll(() => statuses).toEqual(Array(8).fill(503));
+    hanging.closeAllConnections();
+    hanging.close();
+    await Promise.all(visits);
+    expect(statuses.slice(8)).toEqual(Array(32).fill(401));
   });
 
   it.each<[string, Said, string]>([
@@ -140,10 +186,10 @@ describe('people of an OpenID provider', () => {
     const { end } = await signInOf(server, said);
     expect(end.status).toBe(401);
     expect(end.cookies).toEqual(['hookstack_oidc=']);
-    expect(server.lines.join()).toMatch(
+    expect(server.refused.join()).toMatch(
       /^somebody could not sign in to .approvals from 127.0.0.1: /,
     );
-    expect(server.lines.join()).toContain(why);
+    expect(server.refused.join()).toContain(why);
   });
 
   it('have the groups that roles name, however many they are in', async () => {
@@ -203,7 +249,7 @@ describe('people of an OpenID provider', () => {
     const server = await startOf({ issuer: gone.issuer });
     gone.close();
     expect((await go(`${server.origin}/approvals/oidc`)).status).toBe(401);
-    expect(server.lines.at(-1)).toMatch(`: ${gone.issuer} cannot be asked: connect ECONNREFUSED`);
+    expect(server.refused.at(-1)).toMatch(`: ${gone.issuer} cannot be asked: connect ECONNREFUSED`);
     await expect(startOf({ issuer: 'http://provider.example' })).rejects.toThrow('not https');
     await expect(startOf({ clientSecretFile: '' })).rejects.toThrow('it needs "issuer"');
     await expect(startOf({ secret: 'x' })).rejects.toThrow("has no key 'secret'");

@@ -17,6 +17,8 @@ export interface OidcProvider {
   readonly issuer: string;
   /** What is said at the next sign-in. */
   next: Said;
+  /** The paths that were asked for. */
+  readonly asked: string[];
   close(): void;
 }
 
@@ -31,7 +33,8 @@ export async function startOidcProvider(
   /** Codes that nobody has used. */
   const codes = new Map<string, URLSearchParams>();
   const tokens = new Set<string>();
-  const provider = { issuer: '', next: {} as Said, close: () => void server.close() };
+  const asked: string[] = [];
+  const provider = { issuer: '', next: {} as Said, asked, close: () => void server.close() };
 
   const authorize = (query: URLSearchParams, response: ServerResponse) => {
     const code = randomUUID();
@@ -46,7 +49,7 @@ export async function startOidcProvider(
     for await (const chunk of request) body += String(chunk);
     const form = new URLSearchParams(body);
     const code = form.get('code') ?? '';
-    const asked = codes.get(code);
+    const granted = codes.get(code);
     codes.delete(code);
     const challenge = createHash('sha256')
       .update(form.get('code_verifier') ?? '')
@@ -58,10 +61,10 @@ export async function startOidcProvider(
     const isRight =
       id === client.id &&
       secret === client.secret &&
-      asked?.get('code_challenge') === challenge &&
-      asked.get('redirect_uri') === form.get('redirect_uri');
+      granted?.get('code_challenge') === challenge &&
+      granted.get('redirect_uri') === form.get('redirect_uri');
     if (!isRight) return tell(response, { error: 'invalid_grant' }, 400);
-    const id_token = idToken(provider, asked, client.id, privateKey);
+    const id_token = idToken(provider, granted, client.id, privateKey);
     const access_token = randomUUID();
     tokens.add(access_token);
     return tell(response, { access_token, token_type: 'Bearer', id_token });
@@ -70,6 +73,7 @@ export async function startOidcProvider(
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', provider.issuer);
     const { issuer } = provider;
+    provider.asked.push(pathname);
     if (pathname === '/authorize') authorize(searchParams, response);
     else if (pathname === '/token') void token(request, response);
     else if (pathname === '/userinfo') {

@@ -114,6 +114,7 @@ export function routesOf(
     },
     log,
     onFault: (text) => notices.tell('error', 'approvals', text),
+    onRefused: (text) => notices.tell('warning', 'sign-in', text),
   });
 }
 

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MIN_READ_MS } from '../../../protocol/approval.js';
 import { errorMessage } from '../../../util/errorMessage.js';
 import { toOneLine } from '../../shared/terminal.js';
-import { LastMinute } from '../quota.js';
+import { LastMinute, networkOf, Quota } from '../quota.js';
 import { BodyReader } from '../readBody.js';
 import { readSaid, send, wrongMethod } from '../respond.js';
 import { show } from './approvalView.js';
@@ -27,6 +27,8 @@ export interface SignInOptions {
   readonly origin?: string | undefined;
   /** Gets a line for each sign-in, and each wrong token. */
   readonly log: (line: string) => void;
+  /** Gets a line for all else that did not let somebody in: as many as anybody sends. */
+  readonly onRefused: (line: string) => void;
 }
 
 /** Who may answer. */
@@ -51,6 +53,7 @@ export function replaceApprovers(approvers: Approvers, now: Omit<Approvers, 'ses
 export class SignIn {
   readonly #failed = new LastMinute();
   readonly #begun = new LastMinute();
+  readonly #visits = new Quota(MAX_VISITS);
   readonly #bodies = new BodyReader(MAX_SIGN_IN_BYTES, 256);
 
   constructor(
@@ -72,7 +75,7 @@ export class SignIn {
     const from = request.socket.remoteAddress ?? '';
     if (this.#hasToWait(response, from)) return;
     // Not with the room of answers: whoever sends this is not known yet.
-    const body = await readSaid(request, response, this.#bodies, from);
+    const body = await readSaid(request, response, this.#bodies, networkOf(from));
     // Others of the same address may have tried meanwhile.
     if (!body || this.#hasToWait(response, from)) return;
     const person = this.approvers.people.identify(request, body);
@@ -92,24 +95,35 @@ export class SignIn {
   ): Promise<void> {
     if (request.method !== 'GET') return wrongMethod(response, 'GET');
     const from = request.socket.remoteAddress ?? '';
+    if (this.#hasToWait(response, from)) return;
+    const network = networkOf(from);
+    if (!this.#visits.take(network)) {
+      return send(response, 503, { error: 'Too many sign in: try again' }, { 'Retry-After': '1' });
+    }
+    const seed = path === CALLBACK ? this.#valueOf(request, SEED) : '';
     const go = (to: string, ...cookies: string[]) =>
       response.writeHead(303, { ...GO, Location: to, 'Set-Cookie': cookies }).end();
     try {
       if (path !== CALLBACK) {
-        const { url, seed } = await people.begin();
-        return void go(url, this.#cookie(SEED, seed, SEED_S));
+        const begun = await people.begin();
+        return void go(begun.url, this.#cookie(SEED, begun.seed, SEED_S));
       }
+      if (seed === undefined) throw new Error('it has not begun in this browser');
       const query = (request.url ?? '').split('?').slice(1).join('?');
-      const person = await people.finish(query, this.#valueOf(request, SEED) ?? '');
+      const person = await people.finish(query, seed);
       const session = await this.#start(response, person, from);
       if (session) go(PAGE, this.#sessionCookie(session.secret), this.#cookie(SEED, '', 0));
     } catch (error) {
+      // The page of anybody can have a browser come without one, and the provider is not asked then.
+      if (seed !== undefined) this.#failed.add(network);
       const { cause } = error as Error;
       const why = [error, cause].filter(Boolean).map(errorMessage).join(': ');
       const what = toOneLine(why);
-      this.options.log(`somebody could not sign in to ${PAGE} from ${toOneLine(from)}: ${what}`);
+      this.options.onRefused(`somebody could not sign in to ${PAGE} from ${from}: ${what}`);
       const back = 'The provider has not said who you are; the log of the server says why';
       send(response, 401, { error: back }, { 'Set-Cookie': this.#cookie(SEED, '', 0) });
+    } finally {
+      this.#visits.give(network);
     }
   }
 
@@ -135,18 +149,19 @@ export class SignIn {
   #refuse(response: ServerResponse, from: string): void {
     const { kind } = this.approvers.people;
     // Whatever it was, it is a try; but all that a proxy sends comes from there.
-    if (kind === 'token') this.#failed.add(from);
-    this.options.log(`a wrong ${kind} was sent to ${PAGE} from ${toOneLine(from)}`);
+    if (kind === 'token') this.#failed.add(networkOf(from));
+    const tell = kind === 'token' ? this.options.log : this.options.onRefused;
+    tell(`a wrong ${kind} was sent to ${PAGE} from ${from}`);
     send(response, 401, { error: REFUSALS[kind] });
   }
 
   #hasToWait(response: ServerResponse, from: string): boolean {
-    const own = this.#failed.count(from);
+    const own = this.#failed.count(networkOf(from));
     const all = this.#failed.count();
     const isOwn = own.times >= MAX_FAILURES_OF_ONE;
     if (!isOwn && all.times < MAX_FAILURES) return false;
     const waitS = isOwn ? own.lessInS : all.lessInS;
-    const error = `Too many wrong tokens: try again in ${waitS} s`;
+    const error = `Too many sign-ins have failed: try again in ${waitS} s`;
     send(response, 429, { error }, { 'Retry-After': String(waitS) });
     return true;
   }
@@ -220,7 +235,9 @@ function isSameText(a: string, b: string): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** Wrong tokens in a minute. */
+/** Of those who wait for the provider. */
+const MAX_VISITS = 64;
+/** Wrong tokens, and what else has failed, in a minute. */
 const MAX_FAILURES_OF_ONE = 5;
 /** So many that nobody guesses a token with them, and that somebody with ten machines keeps nobody else out. */
 const MAX_FAILURES = 1000;
