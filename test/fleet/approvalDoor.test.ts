@@ -34,9 +34,11 @@ const log = () => undefined;
 
 /** Asks over HTTP, and takes that back at once: the status, and what was answered. */
 async function postQuestion(board: KvBoard): Promise<[status: number, text: string]> {
-  const options = { board, approvers: undefined, isTls: false, askerOf: () => 'one' };
+  const options = { board, approvers: undefined, isTls: false };
   const routes = approvalRoutes({ ...options, log, onFault: log, onRefused: log });
-  const server = createServer((request, response) => void routes(request, response));
+  const server = createServer(
+    (request, response) => void routes(request, response, () => true, 'one'),
+  );
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/v1/approvals`;

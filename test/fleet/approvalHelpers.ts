@@ -101,13 +101,14 @@ export async function startServer(
     board,
     approvers,
     isTls: false,
-    askerOf: ({ headers }) => (headers.authorization === 'Bearer one' ? 'acme/one' : undefined),
     log,
     onFault: log,
     onRefused: (line) => void refused.push(line),
   });
   const server = createServer((request, response) => {
-    void routes(request, response).then((isOurs) => isOurs || response.writeHead(418).end());
+    void routes(request, response, () => true, 'acme/one').then(
+      (isOurs) => isOurs || response.writeHead(418).end(),
+    );
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

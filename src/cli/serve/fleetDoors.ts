@@ -15,7 +15,7 @@ import {
 } from '../shared/people/readPeople.js';
 import { printNotice } from '../shared/terminal.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
-import { admit, PEOPLE, readTokens, type AccessOptions } from './access.js';
+import { PEOPLE, readTokens, type AccessOptions } from './access.js';
 import type { PolicyAnswers } from './answers.js';
 import { approvalRoutes } from './approvals/approvalRoutes.js';
 import { KvBoard } from './approvals/kvBoard.js';
@@ -94,7 +94,7 @@ export async function openFleet(fleet: Fleet, answers: PolicyAnswers, notices: N
 
 /** @returns handles requests to the paths of approvals */
 export function routesOf(
-  { access, tls, origin }: Listening,
+  { tls, origin }: Listening,
   { approvers }: Fleet,
   board: KvBoard | undefined,
   notices: Notices,
@@ -104,22 +104,11 @@ export function routesOf(
     approvers,
     isTls: tls !== undefined,
     origin,
-    askerOf: (request) => {
-      const admission = admit(request, access);
-      if (!('error' in admission)) return admission.asker ?? LOCAL;
-      const from = request.socket.remoteAddress ?? 'somebody who has gone';
-      const text = `a question was refused: ${admission.error} (from ${from})`;
-      notices.tell('warning', 'access', text);
-      return undefined;
-    },
     log,
     onFault: (text) => notices.tell('error', 'approvals', text),
     onRefused: (text) => notices.tell('warning', 'sign-in', text),
   });
 }
-
-/** Who asks without credentials, on this machine. */
-const LOCAL = 'local';
 
 /** Who has answered, and who has signed in: each is of importance. */
 function log(line: string): void {

@@ -7,18 +7,21 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
+import { APPROVALS_PATH } from '../../fleet/approvalEnvelope.js';
 import { readQuestion } from '../../fleet/question.js';
 import { isHookEventName } from '../../protocol/events.js';
 import { HookEventName } from '../../protocol/types.js';
 import { admit, type AccessOptions, type Admission, type Rejection } from './access.js';
+import type { approvalRoutes } from './approvals/approvalRoutes.js';
 import type { Asked, PolicyAnswers, Reply } from './answers.js';
 import type { Metrics } from './metrics.js';
 import type { Notices } from './notices.js';
+import { Quota } from './quota.js';
 import { BodyReader } from './readBody.js';
 import { readinessOf, type ReadyParts } from './readiness.js';
-import { headerOf, isJson, JSON_ONLY, PARTING, write } from './respond.js';
+import { headerOf, isJson, JSON_ONLY, write, type Stay } from './respond.js';
 
 /** Ms that a client has, so that one that sends nothing costs nothing. */
 const DOOR_TIMEOUTS = {
@@ -49,10 +52,11 @@ export interface HttpDoorOptions {
   readonly metrics: Metrics;
   /** What it needs to answer. */
   readonly ready: ReadyParts;
-  /** Handles the paths of approvals, and says whether it was one. */
-  readonly approvals?: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
+  readonly approvals?: ReturnType<typeof approvalRoutes>;
   /** Bytes of a body. */
   readonly maxBody: number;
+  /** Default 4096. One who asks gets half. */
+  readonly maxConnections?: number;
 }
 
 export interface HttpDoor {
@@ -73,8 +77,10 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   let current = tls;
   const routes = new Routes(options);
   const server = await makeServer(options, routes.listener);
-  server.maxConnections = MAX_CONNECTIONS;
-  server.on('secureConnection', routes.onConnection);
+  server.maxConnections = options.maxConnections ?? MAX_CONNECTIONS;
+  server.on('connection', routes.onConnection);
+  // Node would answer, and keep the connection.
+  server.on('checkExpectation', routes.listener);
   await new Promise<void>((resolve, reject) => {
     server.once('error', ({ message }) =>
       reject(new Error(`${message}: say another address with --listen HOST:PORT`)),
@@ -105,41 +111,78 @@ const CLAUDE_PATH = '/v1/claude';
 /** Who may ask what, and what becomes of it. */
 class Routes {
   readonly #bodies: BodyReader;
-  /** Those that may go on. `undefined`: all. */
-  #connections: WeakSet<object> | undefined;
+  /** Those that may go on, by their ends: TLS of before may begin after. `undefined`: all. */
+  #connections: Set<string> | undefined;
+  /** Connections, by who has asked with them last. */
+  readonly #held: Quota;
+  readonly #holders = new WeakMap<Socket, string>();
 
   constructor(private readonly options: HttpDoorOptions) {
     this.#bodies = new BodyReader(options.maxBody, BODIES_AT_A_TIME, '--max-body');
+    this.#held = new Quota(options.maxConnections ?? MAX_CONNECTIONS);
   }
 
-  readonly onConnection = (socket: object): void => void this.#connections?.add(socket);
+  /** Before TLS begins. */
+  readonly onConnection = (socket: Socket): void => {
+    const [connections, ends] = [this.#connections, endsOf(socket)];
+    connections?.add(ends);
+    socket.once('close', () => connections?.delete(ends));
+  };
 
   /** Those of now end with their next answer: another authority may count. */
   endConnections(): void {
-    this.#connections = new WeakSet();
+    this.#connections = new Set();
+  }
+
+  #isOver(socket: Socket): boolean {
+    return this.options.answers.isDraining || this.#connections?.has(endsOf(socket)) === false;
+  }
+
+  /** @returns whether there is room for a connection more of this one, where it is one more */
+  #hold(socket: Socket, who: string): boolean {
+    const before = this.#holders.get(socket);
+    if (before === who) return true;
+    if (!this.#held.take(who)) return false;
+    this.#holders.set(socket, who);
+    if (before !== undefined) this.#held.give(before);
+    else socket.once('close', () => this.#held.give(this.#holders.get(socket)));
+    return true;
   }
 
   readonly listener = (request: IncomingMessage, response: ServerResponse): void => {
     // Node ends the connection.
     response.on('error', () => undefined);
-    this.#route(request, response).catch((error: unknown) => {
+    const { socket } = request;
+    const isKept = response.shouldKeepAlive;
+    response.shouldKeepAlive = false;
+    const stay: Stay = (who) => {
+      const isRoom = who === undefined || this.#hold(socket, who);
+      response.shouldKeepAlive = isKept && isRoom && !this.#isOver(socket);
+      return isRoom;
+    };
+    this.#route(request, response, stay).catch((error: unknown) => {
       this.options.notices.tell('error', 'fault', `a request failed: ${String(error)}`);
       this.#send(response, 500, { error: 'The server has failed: its log says how' });
     });
   };
 
-  async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #route(request: IncomingMessage, response: ServerResponse, stay: Stay): Promise<void> {
     const { url = '', method } = request;
     const isReading = method === 'GET' || method === 'HEAD';
     const path = url.split('?', 1)[0] ?? '';
-    if (await this.options.approvals?.(request, response)) return;
-    const admission = admit(request, this.options.access);
+    const { access, approvals } = this.options;
+    const isAsking = path === APPROVALS_PATH;
+    if (!isAsking && (await approvals?.(request, response, stay))) return;
+    const admission = admit(request, access);
     const isHealth = path === '/healthz' || path === '/readyz';
     if (isHealth && isReading) return this.#tellHealth(response, path, admission);
     if ('error' in admission) return this.#refuse(response, admission);
+    const { asker } = admission;
+    if (!stay(asker)) return this.#refuseMore(request, response, path, asker);
+    if (isAsking && (await approvals?.(request, response, stay, asker))) return;
     if (path === '/metrics' && isReading) return this.#tellFigures(response);
     if (path === CLAUDE_PATH || path === EVENTS_PATH || path.startsWith(EVENT_PATH)) {
-      return this.#ask(request, response, path, admission.asker);
+      return this.#ask(request, response, path, asker);
     }
     const error = `There is no ${method} of this path: POST ${EVENTS_PATH}, POST ${EVENT_PATH}<Event>, POST ${CLAUDE_PATH}, GET /healthz, GET /readyz, GET /metrics`;
     return this.#wrong(response, 404, error);
@@ -152,9 +195,7 @@ class Routes {
     const readiness = path === '/readyz' && readinessOf(this.options.ready);
     const isWell = readiness ? readiness.ready : !isDraining;
     const body = readiness || { status: isDraining ? 'draining' : 'ok' };
-    // Connections are limited: who has no token must not hold them.
-    const headers = 'error' in admission ? PARTING : {};
-    this.#send(response, isWell ? 200 : 503, body, headers);
+    this.#send(response, isWell ? 200 : 503, body);
   }
 
   async #tellFigures(response: ServerResponse): Promise<void> {
@@ -185,8 +226,7 @@ class Routes {
       return this.#wrong(response, 405, 'Events are sent with POST', { Allow: 'POST' });
     }
     if (!isJson(request)) return this.#wrong(response, 415, JSON_ONLY);
-    const format = path === CLAUDE_PATH ? 'claude' : 'own';
-    const question = readQuestion((name) => headerOf(request, name));
+    const { format, question } = headOf(request, path);
     const body = await this.#bodies.read(request, asker);
     if (body === 'broken') return;
     if ('error' in body) {
@@ -210,7 +250,16 @@ class Routes {
     const from = response.req.socket.remoteAddress ?? 'somebody who has gone';
     notices.tell('warning', 'access', `a request was refused: ${error} (from ${from})`);
     const challenge = status === 401 && { 'WWW-Authenticate': 'Bearer' };
-    this.#send(response, status, { error }, { ...PARTING, ...challenge });
+    this.#send(response, status, { error }, challenge || {});
+  }
+
+  /** One agent gets no more than half of the connections. */
+  #refuseMore(request: IncomingMessage, response: ServerResponse, path: string, who = ''): void {
+    const { answers, metrics, notices } = this.options;
+    const why = `${who} has ${this.#held.takenBy(who)} connections already: use these`;
+    metrics.refused('full');
+    notices.tell('warning', 'connections', `a request was refused: ${why}`);
+    this.#reply(response, answers.refusal(headOf(request, path), 503, why));
   }
 
   #wrong(response: ServerResponse, status: number, error: string, headers = {}): void {
@@ -228,10 +277,19 @@ class Routes {
   }
 
   #write(response: ServerResponse, status: number, body: string, headers?: Sent): void {
-    const isOutdated = this.#connections?.has(response.req.socket) === false;
-    const isLast = isOutdated || this.options.answers.isDraining;
-    write(response, status, body, isLast ? { ...headers, ...PARTING } : headers);
+    if (this.#isOver(response.req.socket)) response.shouldKeepAlive = false;
+    write(response, status, body, headers);
   }
+}
+
+/** No two connections have the same. */
+function endsOf({ localAddress, remoteAddress, remotePort }: Socket): string {
+  return `${localAddress} ${remoteAddress} ${remotePort}`;
+}
+
+function headOf(request: IncomingMessage, path: string): Pick<Asked, 'format' | 'question'> {
+  const question = readQuestion((name) => headerOf(request, name));
+  return { format: path === CLAUDE_PATH ? 'claude' : 'own', question };
 }
 
 const MAX_CONNECTIONS = 4096;

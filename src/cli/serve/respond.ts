@@ -15,6 +15,14 @@ const GUARDS = Object.entries({
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const JSON_LIST = Object.entries(JSON_TYPE).flat();
 
+/**
+ * Connections are limited, and an answer ends its own, where this was not called: nobody holds one who is not known.
+ *
+ * @param who it is; `undefined` where everybody of this machine may ask
+ * @returns whether it has room for one more, if it is one
+ */
+export type Stay = (who: string | undefined) => boolean;
+
 /** After it nothing more is read of this connection. */
 export const PARTING = { Connection: 'close' };
 

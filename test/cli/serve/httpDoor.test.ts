@@ -1,15 +1,26 @@
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { EventEmitter, once } from 'node:events';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import path from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
+import { connect as connectTls } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Tokens } from '../../../src/cli/serve/access.js';
 import { PolicyAnswers } from '../../../src/cli/serve/answers.js';
+import { approvalRoutes } from '../../../src/cli/serve/approvals/approvalRoutes.js';
+import { KvBoard } from '../../../src/cli/serve/approvals/kvBoard.js';
+import { KvSessions } from '../../../src/cli/serve/approvals/kvSessions.js';
 import { openHttpDoor, type HttpDoorOptions } from '../../../src/cli/serve/httpDoor.js';
 import { openMetrics } from '../../../src/cli/serve/metrics.js';
 import { Notices } from '../../../src/cli/serve/notices.js';
 import { Policy } from '../../../src/cli/policy/policy.js';
+import { peopleWithTokens } from '../../../src/cli/shared/people/people.js';
 import { Config } from '../../../src/config/config.js';
 import { saying } from '../../helpers/hooks.js';
+import { connectAs, signIn, tokensOf } from '../../fleet/approvalHelpers.js';
+import { makeCertificates } from '../../fleet/certificates.js';
+import { startNats } from '../../helpers/natsServer.js';
 import { useTempDir } from '../../helpers/tempDir.js';
 
 const temp = useTempDir();
@@ -55,7 +66,7 @@ async function open(options: Partial<HttpDoorOptions> = {}) {
     await door.close();
     await config.dispose();
   });
-  return { url: door.url, answers, log };
+  return { url: door.url, setTls: door.setTls, answers, log };
 }
 
 const READY = '{"ready":true,"room":64}';
@@ -262,6 +273,148 @@ describe('a door with tokens', () => {
     expect(await send(url, '/metrics', { headers })).toMatchObject({ status: 200 });
     expect(await send(url, '/healthz')).toMatchObject({ status: 200, body: '{"status":"ok"}' });
     expect(await send(url, '/readyz')).toMatchObject({ status: 200, body: READY });
+  });
+});
+
+/** Sends a request with a connection that its sender keeps, and says how that goes on. */
+async function stays(socket: Socket, begin: string, headers: Record<string, string> = {}) {
+  const lines = Object.entries({ Host: '127.0.0.1', ...headers }).map((each) => each.join(': '));
+  socket.write(`${[`${begin} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n`);
+  const [said] = (await once(socket, 'data')) as [Buffer];
+  const [, status, connection] = /^HTTP.1.1 (\d+)[^]*\nconnection: (\S+)/iu.exec(`${said}`) ?? [];
+  return `${status} ${connection}`;
+}
+
+describe('connections', () => {
+  const people = tokensOf({ anna: 'token-of-anna-0123456789' });
+  const tokens = tokensOf({ 'acme/one': 'token-of-one-0123456789', 'acme/two': 'b'.repeat(16) });
+  const access = { tokens, hasClientCertificates: false };
+  const [one, two] = ['token-of-one-0123456789', 'b'.repeat(16)].map((token) => ({
+    Authorization: `Bearer ${token}`,
+  }));
+  const log = () => undefined;
+  const common = { isTls: false, log, onFault: log, onRefused: log };
+
+  it('are held by nobody who is not known', async () => {
+    const nats = await startNats();
+    opened.push(() => nats.dispose());
+    const nc = await connectAs(nats, 'policy');
+    opened.push(() => nc.close());
+    const sessions = new KvSessions();
+    const board = new KvBoard({ sessions });
+    await board.begin(nc);
+    opened.push(() => board.close());
+    const approvers = { people: peopleWithTokens(people), sessions };
+    const { url } = await open({
+      access,
+      approvals: approvalRoutes({ ...common, board, approvers }),
+    });
+    const bare = { ...common, board: undefined, approvers: undefined };
+    const { url: without } = await open({ access, approvals: approvalRoutes(bare) });
+    const form = { 'Content-Type': 'application/json', 'Content-Length': '0' };
+    const asked = [
+      ['GET /approvals', 200],
+      ['HEAD /approvals/', 200],
+      ['PUT /approvals', 405],
+      ['GET /approvals/session', 401],
+      ['GET /approvals/events', 401],
+      ['POST /approvals/sign-in', 403],
+      ['POST /approvals/x', 401],
+      ['GET /v1/approvals', 401],
+      ['POST /v1/approvals', 401],
+      ['GET /healthz', 200],
+      ['GET /readyz', 200],
+      ['GET /nothing', 401],
+      ['POST /v1/events', 401],
+    ] as const;
+    for (const [begin, status] of asked) {
+      expect(await stays(connectTo(url), begin, form), begin).toBe(`${status} close`);
+    }
+    expect(await stays(connectTo(url), 'GET /', { Expect: 'nothing' })).toBe('401 close');
+    expect(await stays(connectTo(without), 'GET /approvals')).toBe('404 close');
+    expect(await stays(connectTo(without), 'POST /v1/approvals')).toBe('401 close');
+    const anna = await signIn(url, 'token-of-anna-0123456789');
+    const { Cookie } = anna.own;
+    expect(await stays(connectTo(url), 'GET /approvals/session', { Cookie })).toBe(
+      '200 keep-alive',
+    );
+    expect(await stays(connectTo(url), 'GET /v1/approvals', one)).toBe('405 keep-alive');
+    expect(await stays(connectTo(url), 'POST /v1/events', one)).toBe('415 keep-alive');
+    const last = { ...one, Connection: 'close' };
+    expect(await stays(connectTo(url), 'GET /v1/approvals', last)).toBe('405 close');
+  });
+
+  it('are not more than half of them those of one agent', async () => {
+    const { url, log: told } = await open({ access, maxConnections: 8 });
+    const sockets = Array.from({ length: 6 }, () => connectTo(url));
+    const said: string[] = [];
+    for (const socket of sockets) said.push(await stays(socket, 'GET /metrics', one));
+    expect(said.map((each) => each.slice(0, 6))).toEqual([
+      ...Array<string>(4).fill('200 ke'),
+      ...Array<string>(2).fill('503 cl'),
+    ]);
+    expect(told).toEqual([expect.stringMatching(/acme\/one has 4 connections already/u)]);
+    expect(await stays(connectTo(url), 'GET /metrics', two)).toBe('200 keep-alive');
+    // Of a proxy each is of who asks with it.
+    expect(await stays(sockets[0]!, 'GET /metrics', two)).toBe('200 keep-alive');
+    expect(await stays(connectTo(url), 'GET /metrics', one)).toBe('200 keep-alive');
+    for (const socket of sockets) socket.destroy();
+    await expect
+      .poll(async () => stays(connectTo(url), 'GET /metrics', one))
+      .toBe('200 keep-alive');
+  });
+
+  it('end where their TLS has begun before another authority counts', async () => {
+    const [before, now] = ['before', 'now'].map((name) => {
+      mkdirSync(path.join(temp.path, name));
+      const files = makeCertificates(path.join(temp.path, name));
+      const [cert, key, ca] = [files.cert, files.key, files.ca].map((file) =>
+        readFileSync(file, 'utf8'),
+      );
+      return { files, tls: { cert: cert!, key: key!, ca: ca! } };
+    });
+    const { url, setTls } = await open({
+      tls: before!.tls,
+      access: { hasClientCertificates: true },
+    });
+    const port = Number(new URL(url).port);
+    const gate = new EventEmitter();
+    const proxy = createServer((client) => {
+      const server = connect(port, '127.0.0.1');
+      opened.push(() => void server.destroy());
+      server.pipe(client);
+      client.once('data', (hello) => {
+        server.write(hello);
+        client.pause();
+        gate.once('go', () => client.pipe(server));
+      });
+      server.once('data', () => gate.emit('waiting'));
+    }).listen(0, '127.0.0.1');
+    opened.push(() => void proxy.close());
+    await once(proxy, 'listening');
+    const client = (of: typeof before, to: number) => {
+      const { files, tls } = of!;
+      const [cert, key] = [files.clientCert, files.clientKey].map((file) => readFileSync(file));
+      const socket = connectTls({
+        port: to,
+        host: '127.0.0.1',
+        ca: tls.ca,
+        cert: cert!,
+        key: key!,
+      });
+      socket.on('error', () => undefined);
+      opened.push(() => void socket.destroy());
+      return socket;
+    };
+    const late = client(before, (proxy.address() as AddressInfo).port);
+    await once(gate, 'waiting');
+    setTls(now!.tls);
+    gate.emit('go');
+    expect(await stays(late, 'GET /metrics')).toBe('200 close');
+    await once(late, 'close');
+    const own = client(now, port);
+    expect(await stays(own, 'GET /metrics')).toBe('200 keep-alive');
+    expect(await stays(own, 'GET /metrics')).toBe('200 keep-alive');
   });
 });
 

@@ -10,7 +10,7 @@ import type { OpenQuestion } from './openQuestions.js';
 import { answerQuestion } from './approvalQuestions.js';
 import type { KvBoard, Objection } from './kvBoard.js';
 import { BodyReader } from '../readBody.js';
-import { headerOf, readJson, readSaid, send, write, wrongMethod } from '../respond.js';
+import { headerOf, readJson, readSaid, send, write, wrongMethod, type Stay } from '../respond.js';
 import behaviour from './page/page.js?raw';
 import ownStyle from './page/page.css?raw';
 import template from './page/page.html?raw';
@@ -32,12 +32,12 @@ export interface ApprovalRoutesOptions extends SignInOptions {
   readonly board: KvBoard | undefined;
   /** Who may sign in, and who has; without it nobody can. */
   readonly approvers: Approvers | undefined;
-  /** Who asks, as the credentials of the request say: `team/agent`; `undefined` where they say nothing. */
-  readonly askerOf: (request: IncomingMessage) => string | undefined;
   /** Gets a line for what failed on the page. */
   readonly onFault: (text: string) => void;
 }
 
+/** Who asks without credentials, on this machine. */
+const LOCAL = 'local';
 const MAX_ANSWER_BYTES = 16 * 1024;
 /** Of a reason, in characters. */
 const MAX_REASON = 2000;
@@ -65,39 +65,36 @@ const said = objectOf<Said>(
 /**
  * The page on which people answer questions, and the path on which agents put them.
  *
- * @returns handles a request to one of these paths; `false` for all others
+ * @returns handles a request to one of these paths; `false` for all others. Who puts a question may do so: `team/agent`
  */
 export function approvalRoutes(
   options: ApprovalRoutesOptions,
-): (request: IncomingMessage, response: ServerResponse) => Promise<boolean> {
-  const { board, approvers, askerOf } = options;
+): (...given: [IncomingMessage, ServerResponse, Stay, from?: string]) => Promise<boolean> {
+  const { board, approvers } = options;
   const page = board && approvers && new PageRoutes(board, approvers, options);
   const questions = new BodyReader(MAX_QUESTION_BYTES, 16);
   const takeQuestion = async (
     to: KvBoard,
     request: IncomingMessage,
     response: ServerResponse,
+    from = LOCAL,
   ): Promise<void> => {
     if (request.method !== 'POST') return wrongMethod(response, 'POST');
-    const from = askerOf(request);
-    if (from === undefined) {
-      return send(response, 401, { error: 'It is not known who asks: send a token' });
-    }
     const body = await readJson(request, response, questions, from);
     if (body === undefined) return;
     const header = (name: string) => headerOf(request, name);
     const reply = await answerQuestion(to, { from, body, header });
     write(response, reply.status, reply.body);
   };
-  return async (request, response) => {
+  return async (request, response, stay, from) => {
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
     const isPage = path === PAGE || path.startsWith(`${PAGE}/`);
     if (!isPage && path !== APPROVALS_PATH) return false;
     // Nobody waits for one that may never be there.
     if (!board || (board.hasNoPlace && !approvers)) {
       send(response, 404, { error: NO_BOARD });
-    } else if (path === APPROVALS_PATH) await takeQuestion(board, request, response);
-    else if (page) await page.take(request, response, path.slice(PAGE.length));
+    } else if (path === APPROVALS_PATH) await takeQuestion(board, request, response, from);
+    else if (page) await page.take(request, response, stay);
     else {
       send(response, 404, {
         error: `Nobody can answer here: start the server with ${WAYS_IN}`,
@@ -125,9 +122,9 @@ class PageRoutes {
     this.#events = new ApprovalEvents(board, this.#signIn, approvers);
   }
 
-  async take(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+  async take(request: IncomingMessage, response: ServerResponse, stay: Stay): Promise<void> {
     try {
-      await this.#route(request, response, path);
+      await this.#route(request, response, stay);
     } catch (error) {
       const isBug = !isOfNats(error);
       const why = isBug && error instanceof Error ? error.stack : errorMessage(error);
@@ -140,8 +137,9 @@ class PageRoutes {
     }
   }
 
-  async #route(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-    const { method } = request;
+  async #route(request: IncomingMessage, response: ServerResponse, stay: Stay): Promise<void> {
+    const { method, url = '' } = request;
+    const path = url.split('?', 1)[0]?.slice(PAGE.length) ?? '';
     const { people } = this.approvers;
     if (path === '' || path === '/') {
       if (method !== 'GET' && method !== 'HEAD') return wrongMethod(response, 'GET');
@@ -156,6 +154,7 @@ class PageRoutes {
     }
     const session = await this.#signIn.find(request);
     if (!session) return send(response, 401, { error: 'Sign in first', signIn: people.kind });
+    stay(session.id);
     if (path === '/session' || path === '/events') {
       if (method !== 'GET') return wrongMethod(response, 'GET');
       if (path === '/events') return this.#events.open(request, response, session);
