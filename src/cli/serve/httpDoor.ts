@@ -122,11 +122,9 @@ class Routes {
     this.#held = new Quota(options.maxConnections ?? MAX_CONNECTIONS);
   }
 
-  /** Before TLS begins. */
   readonly onConnection = (socket: Socket): void => {
     const [connections, ends] = [this.#connections, endsOf(socket)];
-    connections?.add(ends);
-    socket.once('close', () => connections?.delete(ends));
+    if (connections?.add(ends)) socket.once('close', () => connections.delete(ends));
   };
 
   /** Those of now end with their next answer: another authority may count. */
@@ -138,10 +136,10 @@ class Routes {
     return this.options.answers.isDraining || this.#connections?.has(endsOf(socket)) === false;
   }
 
-  /** @returns whether there is room for a connection more of this one, where it is one more */
+  /** @returns whether this one may have this connection, of which nobody gets more than half */
   #hold(socket: Socket, who: string): boolean {
     const before = this.#holders.get(socket);
-    if (before === who) return true;
+    if (before === who || socket.destroyed) return true;
     if (!this.#held.take(who)) return false;
     this.#holders.set(socket, who);
     if (before !== undefined) this.#held.give(before);
@@ -170,7 +168,7 @@ class Routes {
     const { url = '', method } = request;
     const isReading = method === 'GET' || method === 'HEAD';
     const path = url.split('?', 1)[0] ?? '';
-    const { access, approvals } = this.options;
+    const { access, answers, approvals, metrics } = this.options;
     const isAsking = path === APPROVALS_PATH;
     if (!isAsking && (await approvals?.(request, response, stay))) return;
     const admission = admit(request, access);
@@ -178,7 +176,11 @@ class Routes {
     if (isHealth && isReading) return this.#tellHealth(response, path, admission);
     if ('error' in admission) return this.#refuse(response, admission);
     const { asker } = admission;
-    if (!stay(asker)) return this.#refuseMore(request, response, path, asker);
+    if (!stay(asker)) {
+      metrics.refused('full');
+      const why = `${asker} has half of all connections already: use these`;
+      return this.#reply(response, answers.refusal(headOf(request, path), 503, why));
+    }
     if (isAsking && (await approvals?.(request, response, stay, asker))) return;
     if (path === '/metrics' && isReading) return this.#tellFigures(response);
     if (path === CLAUDE_PATH || path === EVENTS_PATH || path.startsWith(EVENT_PATH)) {
@@ -251,15 +253,6 @@ class Routes {
     notices.tell('warning', 'access', `a request was refused: ${error} (from ${from})`);
     const challenge = status === 401 && { 'WWW-Authenticate': 'Bearer' };
     this.#send(response, status, { error }, challenge || {});
-  }
-
-  /** One agent gets no more than half of the connections. */
-  #refuseMore(request: IncomingMessage, response: ServerResponse, path: string, who = ''): void {
-    const { answers, metrics, notices } = this.options;
-    const why = `${who} has ${this.#held.takenBy(who)} connections already: use these`;
-    metrics.refused('full');
-    notices.tell('warning', 'connections', `a request was refused: ${why}`);
-    this.#reply(response, answers.refusal(headOf(request, path), 503, why));
   }
 
   #wrong(response: ServerResponse, status: number, error: string, headers = {}): void {

@@ -6,10 +6,7 @@ export function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address;
   const [before = [], after = []] = address.split('::').map((part) => part.split(':'));
   const zeros = Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0');
-  return [...before, ...zeros, ...after]
-    .slice(0, 4)
-    .map((group) => group || '0')
-    .join(':');
+  return [...before, ...zeros, ...after].slice(0, 4).join(':');
 }
 
 /** A limited amount, of which one who asks gets a part, so that others are answered whatever it does. */

@@ -118,8 +118,7 @@ export class SignIn {
       if (seed !== undefined) this.#failed.add(network);
       const { cause } = error as Error;
       const why = [error, cause].filter(Boolean).map(errorMessage).join(': ');
-      const what = toOneLine(why);
-      this.options.onRefused(`somebody could not sign in to ${PAGE} from ${from}: ${what}`);
+      this.options.onRefused(`somebody could not sign in to ${PAGE} from ${from}: ${why}`);
       const back = 'The provider has not said who you are; the log of the server says why';
       send(response, 401, { error: back }, { 'Set-Cookie': this.#cookie(SEED, '', 0) });
     } finally {
