@@ -64,6 +64,8 @@ describe('people of an OpenID provider', () => {
     return start({ people, ...options });
   }
 
+  const askedForTokens = () => provider.asked.filter((each) => each === '/token').length;
+
   async function signInOf(server: TestServer, said: Said = {}) {
     provider.next = said;
     const begun = await go(`${server.origin}/approvals/oidc`);
@@ -123,8 +125,7 @@ describe('people of an OpenID provider', () => {
   it('are asked for a few times in a minute, whatever somebody makes up', async () => {
     const server = await startOf();
     const callback = `${server.origin}/approvals/oidc/callback`;
-    const asked = () => provider.asked.filter((path) => path === '/token').length;
-    const before = asked();
+    const before = askedForTokens();
     // What any page of the web can have a browser do costs nothing, and keeps nobody out.
     for (let times = 0; times < 6; times++)
       expect((await go(`${callback}?code=x`)).status).toBe(401);
@@ -135,7 +136,7 @@ describe('people of an OpenID provider', () => {
       statuses.push((await go(`${callback}?code=x&state=${state}`, begun.cookies[0])).status);
     }
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);
-    expect(asked() - before).toBe(5);
+    expect(askedForTokens() - before).toBe(5);
     expect((await go(`${server.origin}/approvals/oidc`)).status).toBe(429);
     // Of lines that anybody can cause, few are told.
     expect(server.lines).toEqual([]);

@@ -2,7 +2,7 @@ import { request as httpRequest, type IncomingMessage, type RequestOptions } fro
 import { EventEmitter, once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import path from 'node:path';
+import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -11,7 +11,11 @@ import { PolicyAnswers } from '../../../src/cli/serve/answers.js';
 import { approvalRoutes } from '../../../src/cli/serve/approvals/approvalRoutes.js';
 import { KvBoard } from '../../../src/cli/serve/approvals/kvBoard.js';
 import { KvSessions } from '../../../src/cli/serve/approvals/kvSessions.js';
-import { openHttpDoor, type HttpDoorOptions } from '../../../src/cli/serve/httpDoor.js';
+import {
+  openHttpDoor,
+  type HttpDoorOptions,
+  type ServerTls,
+} from '../../../src/cli/serve/httpDoor.js';
 import { openMetrics } from '../../../src/cli/serve/metrics.js';
 import { Notices } from '../../../src/cli/serve/notices.js';
 import { Policy } from '../../../src/cli/policy/policy.js';
@@ -66,7 +70,7 @@ async function open(options: Partial<HttpDoorOptions> = {}) {
     await door.close();
     await config.dispose();
   });
-  return { url: door.url, setTls: door.setTls, answers, log };
+  return { url: door.url, setTls: (tls: ServerTls) => door.setTls(tls), answers, log };
 }
 
 const READY = '{"ready":true,"room":64}';
@@ -281,9 +285,12 @@ async function stays(socket: Socket, begin: string, headers: Record<string, stri
   const lines = Object.entries({ Host: '127.0.0.1', ...headers }).map((each) => each.join(': '));
   socket.write(`${[`${begin} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n`);
   const [said] = (await once(socket, 'data')) as [Buffer];
-  const [, status, connection] = /^HTTP.1.1 (\d+)[^]*\nconnection: (\S+)/iu.exec(`${said}`) ?? [];
+  const [, status, connection] =
+    /^HTTP.1.1 (\d+)[^]*\nconnection: (\S+)/iu.exec(said.toString()) ?? [];
   return `${status} ${connection}`;
 }
+
+const log = () => undefined;
 
 describe('connections', () => {
   const people = tokensOf({ anna: 'token-of-anna-0123456789' });
@@ -292,7 +299,6 @@ describe('connections', () => {
   const [one, two] = ['token-of-one-0123456789', 'b'.repeat(16)].map((token) => ({
     Authorization: `Bearer ${token}`,
   }));
-  const log = () => undefined;
   const common = { isTls: false, log, onFault: log, onRefused: log };
 
   it('are held by nobody who is not known', async () => {
@@ -365,8 +371,8 @@ describe('connections', () => {
 
   it('end where their TLS has begun before another authority counts', async () => {
     const [before, now] = ['before', 'now'].map((name) => {
-      mkdirSync(path.join(temp.path, name));
-      const files = makeCertificates(path.join(temp.path, name));
+      mkdirSync(join(temp.path, name));
+      const files = makeCertificates(join(temp.path, name));
       const [cert, key, ca] = [files.cert, files.key, files.ca].map((file) =>
         readFileSync(file, 'utf8'),
       );
