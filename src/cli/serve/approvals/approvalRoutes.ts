@@ -15,7 +15,7 @@ import behaviour from './page/page.js?raw';
 import ownStyle from './page/page.css?raw';
 import template from './page/page.html?raw';
 import type { ApproverSession } from './kvSessions.js';
-import { WAYS_IN } from '../../shared/people/readPeople.js';
+import { WAYS } from '../../shared/people/readPeople.js';
 import { OidcPeople } from '../../shared/people/oidc.js';
 import {
   PAGE,
@@ -100,7 +100,7 @@ export function approvalRoutes(
     else if (page) await page.take(request, response, path.slice(PAGE.length));
     else {
       send(response, 404, {
-        error: `Nobody can answer here: start the server with ${WAYS_IN}`,
+        error: `Nobody can answer here: start the server with ${WAYS}`,
       });
     }
     return true;
