@@ -6,7 +6,7 @@ import {
   PolicyAnswers,
   type Answered,
   type Asked,
-  type PolicyOptions,
+  type PolicyAnswersOptions,
   type Refusal,
   type Reply,
 } from '../../../src/cli/serve/answers.js';
@@ -25,7 +25,7 @@ afterEach(async () => {
   for (const close of opened.splice(0)) await close();
 });
 
-async function open(hooks: HookDefinitions, options: Partial<PolicyOptions> = {}) {
+async function open(hooks: HookDefinitions, options: Partial<PolicyAnswersOptions> = {}) {
   const config = new Config({
     sessionId: 'of the server',
     hooks,

@@ -34,7 +34,6 @@ export interface ApprovalRoutesOptions extends SignInOptions {
   readonly approvers: Approvers | undefined;
   /** Who asks, as the credentials of the request say: `team/agent`; `undefined` where they say nothing. */
   readonly askerOf: (request: IncomingMessage) => string | undefined;
-  /** Gets a line for what failed on the page. */
   readonly onFault: (text: string) => void;
 }
 
