@@ -28,9 +28,9 @@ const ALL = 36_000;
 /** The same for the rooms around the engine: adapters; of a fleet its servers, their policies, its record, and who asks. */
 const AROUND: Readonly<Record<string, number>> = {
   'src/cli/collect src/cli/record': 1470,
-  'src/cli/policy': 440,
+  'src/cli/policy': 460,
   'src/cli/serve': 4000,
-  'src/fleet': 3010,
+  'src/fleet': 2990,
   'src/hosts': 4890,
 };
 
@@ -38,7 +38,7 @@ const AROUND: Readonly<Record<string, number>> = {
 const LOOKING: Readonly<Record<string, number>> = {
   'src/cli/commands.ts src/cli/main.ts src/cli/program.ts src/cli/completion': 890,
   'src/cli/explain src/cli/fire src/cli/list src/cli/stack src/cli/switch src/cli/trace': 1590,
-  'src/cli/shared': 4340,
+  'src/cli/shared': 4390,
   'src/cli/test src/cli/trust src/cli/validate': 1170,
   'src/validate': 1160,
 };

@@ -6,6 +6,10 @@ import {
   PolicyAnswers,
   type Answered,
   type Asked,
+<<<<<<< HEAD
+=======
+  type PolicyAnswersOptions,
+>>>>>>> m-a
   type Refusal,
   type Reply,
 } from '../../../src/cli/serve/answers.js';
@@ -26,7 +30,7 @@ afterEach(async () => {
   for (const close of opened.splice(0)) await close();
 });
 
-async function open(hooks: HookDefinitions, options: Partial<PolicyOptions> = {}) {
+async function open(hooks: HookDefinitions, options: Partial<PolicyAnswersOptions> = {}) {
   const config = new Config({
     sessionId: 'of the server',
     hooks,
