@@ -64,7 +64,7 @@ class SessionSpans {
   /** Notes what says that it is of the session. */
   note(span: Related): void {
     if (!this.#isNamed(span)) return;
-    this.#add(span);
+    this.#addKey(keyOf(span.id, span));
     this.#traces.add(traceOf(span));
     this.#agents.add(agentOf(span) ?? ANY);
   }
@@ -104,10 +104,6 @@ class SessionSpans {
     if (span.session !== this.session) return false;
     const agent = agentOf(span);
     return this.of === undefined || agent === undefined || agent === this.of;
-  }
-
-  #add(span: Related): void {
-    this.#addKey(keyOf(span.id, span));
   }
 
   /** Where a server does not know for whom it did something, that is within what any agent says. */
