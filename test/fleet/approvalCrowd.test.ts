@@ -13,13 +13,14 @@ it('puts questions again that had no room, until people have answered all of the
   await writeFile(config, 'jetstream { store_dir: $FLEET_STORE }');
   vi.stubEnv('CROWD_SECRET', 'agent:anybody may ask here');
   const nats = await startNats(config);
-  const { board, kill } = await startServer(nats);
+  const server = await startServer(nats);
+  const { board } = server;
   // Long enough for people, on a machine with much else to do.
   const expiresAt = Date.now() + 60_000;
   const asked = ['a', 'b', 'c', 'd'].flatMap((agent) => {
     const fleet = { url: `${nats.url}/acme/${agent}`, tokenVariable: 'CROWD_SECRET' };
     const approve = fleetApprover({ ...fleet, approvals: true });
-    return Array.from({ length: 50 }, () =>
+    return Array.from({ length: 50 }, async () =>
       approve?.(requestOf({ expiresAt }), new AbortController()),
     );
   });
@@ -37,6 +38,6 @@ it('puts questions again that had no room, until people have answered all of the
     { timeout: 40_000 },
   );
   expect(outcomes).toEqual(asked.map(() => ({ status: 'fulfilled', value: given })));
-  await kill();
+  await server.kill();
   await nats.dispose();
 }, 60_000);

@@ -151,11 +151,7 @@ export function filesIn(directory: string): Place {
   };
 }
 
-/**
- * The rows of a database.
- *
- * @param file its name, to tell where they were
- */
+/** The rows of a database, and its file, to tell where they were. */
 export function rowsOf(database: RecordDatabase, file: string): Place {
   return {
     name: `of ${file}`,
