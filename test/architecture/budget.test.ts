@@ -23,7 +23,7 @@ const LINES: Readonly<Record<string, number>> = {
   'src/trust': 1880,
   'src/util': 1960,
 };
-const ALL = 36_000;
+const ALL = 36_050;
 
 /** The same for the rooms around the engine: adapters; of a fleet its servers, their policies, its record, and who asks. */
 const AROUND: Readonly<Record<string, number>> = {
@@ -53,7 +53,7 @@ const OTHERS: Readonly<Record<string, number>> = {
   'src/cli/mcp': 4100,
   'src/author.ts src/fleet.ts src/index.ts src/debug-common.d.ts src/koa-compose.d.ts src/raw.d.ts src/sdk.d.ts': 430,
 };
-const WHOLE = 78_300;
+const WHOLE = 78_500;
 
 const filesOf = (room: string): string[] =>
   listFiles(...room.split(' ').map((part) => (part.endsWith('.ts') ? part : `${part}/**/*.ts`)));
