@@ -6,6 +6,7 @@ import {
   PolicyAnswers,
   type Answered,
   type Asked,
+  type PolicyAnswersOptions,
   type Refusal,
   type Reply,
 } from '../../../src/cli/serve/answers.js';
@@ -16,8 +17,6 @@ import { HookEventName, type HookDefinitions } from '../../../src/protocol/types
 import { channels, type Span } from '../../../src/trace/span.js';
 import { hook, saying } from '../../helpers/hooks.js';
 import { useTempDir } from '../../helpers/tempDir.js';
-
-type PolicyAnswersOptions = ConstructorParameters<typeof PolicyAnswers>[0];
 
 const temp = useTempDir();
 const opened: (() => Promise<void> | void)[] = [];

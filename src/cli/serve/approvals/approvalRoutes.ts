@@ -15,7 +15,7 @@ import behaviour from './page/page.js?raw';
 import ownStyle from './page/page.css?raw';
 import template from './page/page.html?raw';
 import type { ApproverSession } from './kvSessions.js';
-import { WAYS_IN } from '../../shared/people/readPeople.js';
+import { WAYS } from '../../shared/people/readPeople.js';
 import { OidcPeople } from '../../shared/people/oidc.js';
 import {
   PAGE,
@@ -32,7 +32,6 @@ export interface ApprovalRoutesOptions extends SignInOptions {
   readonly board: KvBoard | undefined;
   /** Who may sign in, and who has; without it nobody can. */
   readonly approvers: Approvers | undefined;
-  /** Gets a line for what failed on the page. */
   readonly onFault: (text: string) => void;
 }
 
@@ -97,7 +96,7 @@ export function approvalRoutes(
     else if (page) await page.take(request, response, stay);
     else {
       send(response, 404, {
-        error: `Nobody can answer here: start the server with ${WAYS_IN}`,
+        error: `Nobody can answer here: start the server with ${WAYS}`,
       });
     }
     return true;
