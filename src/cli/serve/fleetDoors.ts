@@ -7,6 +7,7 @@ import type { FleetSettings } from '../../fleet/fleetSettings.js';
 import { tlsOf, type NatsServerOptions } from '../shared/natsServer.js';
 import { peopleWithTokens } from '../shared/people/people.js';
 import type { PeopleOptions } from '../shared/people/peopleOptions.js';
+import { LOCAL } from '../shared/people/roles.js';
 import {
   readPeople,
   signInOption,
@@ -116,9 +117,6 @@ export function routesOf(
     onFault: (text) => notices.tell('error', 'approvals', text),
   });
 }
-
-/** Who asks without credentials, on this machine. */
-const LOCAL = 'local';
 
 /** Who has answered, and who has signed in: each is of importance. */
 function log(line: string): void {
