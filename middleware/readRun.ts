@@ -127,6 +127,7 @@ export function toResult(ended: Ended, reading: Reading, options: Telling): Hook
     ...(outcome?.signal && { signal: outcome.signal }),
     ...(outcome?.kept && { process: ageOf(outcome.kept) }),
     ...(said?.policy !== undefined && { policy: said.policy }),
+    ...(said?.decidedBy && { decidedBy: said.decidedBy }),
     duration: outcome?.durationMs ?? 0,
   };
   const isFaultless = !failure && outcome?.exitCode !== 2 && read.unreadable === undefined;

@@ -43,6 +43,8 @@ export interface ReadAnswer {
   readonly foreign?: ForeignEffects;
   /** The version of the policy that the server says has answered. */
   readonly policy?: string;
+  /** Names of its hooks that decided so, as it says. */
+  readonly decidedBy?: readonly string[];
   /** That hooks of the server have failed, in words that complete "The hook …". */
   readonly fault?: string;
 }
@@ -92,11 +94,11 @@ const ADVICE = `have the server write "${NOTE_KEY}": { "version": ${PROTOCOL_VER
 function readMark(
   mark: unknown,
   { question: { id }, secret }: Pick<Asking, 'question' | 'secret'>,
-): Pick<ReadAnswer, 'foreign' | 'fault' | 'policy'> {
+): Pick<ReadAnswer, 'foreign' | 'fault' | 'policy' | 'decidedBy'> {
   if (!isRecord(mark) || typeof mark['version'] !== 'number') {
     throw new Error(`was answered with what is not marked as an answer: ${ADVICE}`);
   }
-  const { version, question, policy, success = true, hooks, foreign } = mark;
+  const { version, question, policy, decidedBy, success = true, hooks, foreign } = mark;
   if (version !== PROTOCOL_VERSION) throw new Error(mismatchOf(version));
   if (question !== id) throw new Error(`was given the answer to another question: ${ADVICE}`);
   const isReadable = foreignEffects.is(foreign);
@@ -104,9 +106,14 @@ function readMark(
   return {
     ...(isReadable && { foreign: cleaned(foreign) }),
     ...(typeof policy === 'string' && { policy: sanitizeText(policy).slice(0, MAX_POLICY) }),
+    ...(listOfText.is(decidedBy) && { decidedBy: decidedBy.slice(0, MAX_HOOKS).map(nameOf) }),
     ...(success !== true && { fault: withoutSecret(faultOf(hooks), secret) }),
   };
 }
+
+/** As many as a question to a person may name. */
+const MAX_HOOKS = 64;
+const nameOf = (name: string) => sanitizeText(name).slice(0, MAX_NAMES);
 
 /** In characters. */
 const MAX_POLICY = 64;

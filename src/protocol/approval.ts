@@ -12,6 +12,8 @@ export interface AskingHook {
   readonly reason?: string;
   /** Of a remote hook: the version of the policy under which it asks. */
   readonly policy?: string;
+  /** Of a remote hook: names of the hooks of its server that ask. */
+  readonly decidedBy?: readonly string[];
 }
 
 /** A question to a person. All texts but those of the host come from hooks and the model: show them as data. */

@@ -122,6 +122,8 @@ export interface HookExecutionResult {
   readonly matched?: string;
   /** Of a remote hook: the version of the policy that has answered, as its server says. */
   readonly policy?: string;
+  /** Of a remote hook: names of the hooks of its server that decided so, as that says. */
+  readonly decidedBy?: readonly string[];
 }
 
 /** How old the process of a persistent hook was at an event. */

@@ -37,6 +37,8 @@ export interface ReplyVerdict {
   readonly kind: 'none' | 'allow' | 'ask' | 'block' | 'stop';
   /** Why, unless it is `none`: what is to be read then belongs into `context` or `forUser`. */
   readonly reason?: string | undefined;
+  /** Of `ask`: names of the hooks that do. */
+  readonly decidedBy?: readonly string[] | undefined;
   /** Why hooks block an event that nothing can block, unless that has been told already. */
   readonly unheard?: string | undefined;
   /** The arguments of a tool by our names, all of them, where hooks changed them. */

@@ -18,6 +18,8 @@ export interface RawAnswer extends Pick<
   readonly foreign?: ForeignEffects;
   /** Of a remote hook: the version of the policy that has answered. */
   readonly policy?: string;
+  /** Of a remote hook: the hooks of its server that decided so. */
+  readonly decidedBy?: readonly string[];
   /** What the hook's author calls the fields of `stdout` that have another name there: path → path. */
   readonly theirNames?: Readonly<Record<string, string>>;
 }
