@@ -106,7 +106,7 @@ function askingOf(
 
 /** A server that refuses, or is broken, has not answered. */
 function toAnswered(
-  { status, text: answered, said, foreign, policy, decidedBy, fault }: ReadAnswer,
+  { status, text: answered, said, foreign, server, fault }: ReadAnswer,
   { event }: HookRun,
   durationMs: number,
 ): Answered {
@@ -125,8 +125,8 @@ function toAnswered(
     durationMs,
     ...(failed !== undefined && { error: new Error(failed) }),
   };
-  const more = { ...(policy !== undefined && { policy }), ...(decidedBy && { decidedBy }) };
-  return { outcome, said: { ...outcome, stdout: said, ...(foreign && { foreign }), ...more } };
+  const more = { ...(foreign && { foreign }), ...(server && { server }) };
+  return { outcome, said: { ...outcome, stdout: said, ...more } };
 }
 
 /** Whether an answer prevents all that a failure would. */

@@ -190,12 +190,12 @@ describe('where hooks of the server have failed', () => {
   });
 });
 
-describe('where a hook of the server asks', () => {
-  const approver = () =>
-    vi.fn<Approver>(() => ({ decision: 'allow', by: 'anna', remember: 'session' }));
-  const asking = (mark: object) =>
-    overHttp((id) => marked(id, { decision: 'ask', reason: 'sure?' }, mark));
+const approver = () =>
+  vi.fn<Approver>(() => ({ decision: 'allow', by: 'anna', remember: 'session' }));
+const asking = (mark: object) =>
+  overHttp((id) => marked(id, { decision: 'ask', reason: 'sure?' }, mark));
 
+describe('where a hook of the server asks', () => {
   it('a person is told its name, cleaned and of a length, beside that of the hook here', async () => {
     const names = ['no-production', `\u001B[31m${'x'.repeat(1000)}`];
     names.push(...Array.from({ length: 100 }, () => 'more'));

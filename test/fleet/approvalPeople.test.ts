@@ -427,7 +427,9 @@ describe('the page', () => {
     [new TypeError('a bug'), 500, 'A fault of the server'],
   ])('says what went wrong at %s, and so does the log', async (error, status, said) => {
     const server = await start({ people: of('127.0.0.1') });
-    server.approvers.sessions.find = async () => Promise.reject(error);
+    server.approvers.sessions.find = async () => {
+      throw error;
+    };
     const response = await fetch(`${server.origin}/approvals/session`);
     expect(response.status).toBe(status);
     expect(await response.text()).toContain(said);

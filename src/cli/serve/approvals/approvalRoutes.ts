@@ -194,26 +194,23 @@ class PageRoutes {
     const { secret: _ofCookie, ...person } = session;
     const counted = await this.board.answer(key, revision, given, {
       person,
-      objectTo: (question) =>
-        viewOf(question).digest === digest
-          ? this.#whyNot(person, question, decision)
-          : OTHER_QUESTION,
-      mayStill: (first, question) =>
-        this.approvers.people.refresh(first) !== undefined &&
-        !this.#whyNot(first, question, 'allow'),
+      objectTo: (question, who = person) => this.#whyNot(who, question, { digest, decision }),
     });
     if ('error' in counted) return send(response, counted.status, { error: counted.error });
     return send(response, 200, { decision, state: counted.state });
   }
 
-  /** Whether it is for this person to say. */
+  /** Whether it is what was shown, and whether it is for this person to say. */
   #whyNot(
     person: Person,
-    { from, request }: OpenQuestion,
-    decision: Said['decision'],
+    question: OpenQuestion,
+    { digest, decision }: Pick<Said, 'digest' | 'decision'>,
   ): Objection | undefined {
-    const { roles } = this.approvers;
-    if (roles && roles.of(person, from, subjectOf(request)) !== 'answer') {
+    const { from, request } = question;
+    const { people, roles } = this.approvers;
+    if (viewOf(question).digest !== digest) return OTHER_QUESTION;
+    const may = roles ? roles.of(person, from, subjectOf(request)) : 'answer';
+    if (may !== 'answer' || !people.refresh(person)) {
       return { status: 403, error: 'this is for somebody else to answer' };
     }
     const isOwn = decision === 'allow' && roles?.isRunBy(person, from);

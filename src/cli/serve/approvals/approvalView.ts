@@ -51,9 +51,8 @@ function shownOf({
     hooks: hooks.map(({ name, source, reason, policy, decidedBy = [] }) => ({
       name: show(name),
       source: show(
-        [source, ...(policy === undefined ? [] : [`policy ${policy}`])]
-          .concat(decidedBy.map((each) => `its hook ${JSON.stringify(each)}`))
-          .join(', '),
+        (policy === undefined ? source : `${source}, policy ${policy}`) +
+          decidedBy.map((each) => `, its hook ${JSON.stringify(each)}`).join(''),
       ),
       ...(reason !== undefined && { reason: show(reason) }),
     })),

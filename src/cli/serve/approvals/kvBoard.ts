@@ -74,9 +74,7 @@ export interface Objection {
 /** Who answers, and what speaks against it. */
 export interface AnswerOptions {
   readonly person?: Person;
-  readonly objectTo?: (question: OpenQuestion) => Objection | undefined;
-  /** Whether the first of two may still allow it. Default: yes. */
-  readonly mayStill?: (first: Person, question: OpenQuestion) => boolean;
+  readonly objectTo?: (question: OpenQuestion, first?: Person) => Objection | undefined;
 }
 
 /** Tells of a question that appears, and of one that is over. */
@@ -208,13 +206,13 @@ export class KvBoard {
    *
    * @param revision of the question that the person has seen
    * @param options.person default: one of that name
-   * @param options.objectTo says of the question as it is stored why it is not for this person to answer
+   * @param options.objectTo says of the question as it is stored why it is not for this person to answer, or no more for the first of two
    */
   async answer(
     key: string,
     revision: number,
     approval: Omit<Yes, 'person'>,
-    { person = unproved(approval.by), objectTo, mayStill = () => true }: AnswerOptions = {},
+    { person = unproved(approval.by), objectTo }: AnswerOptions = {},
   ): Promise<Counted> {
     if (!isKey(key)) return UNKNOWN;
     let objection: Objection | undefined;
@@ -229,7 +227,7 @@ export class KvBoard {
       // Two are needed if the server that took the question wants that, or this one.
       const needsTwo = stored.needsTwo || this.options.needsTwo?.(request);
       if (approval.decision === 'deny' || !needsTwo) return overOf(stored, 'answered', approval);
-      if (!allowed?.person || !mayStill(allowed.person, question)) {
+      if (!allowed?.person || objectTo?.(question, allowed.person)) {
         const first = { ...approval, person };
         return { ...stored, allowed: first, expiresInMs: left, writer: randomUUID() };
       }
@@ -435,9 +433,7 @@ function outcomeOf(stored: Stored | undefined): Outcome {
   return { kind: 'approval', approval: approvalOf(stored) };
 }
 
-function unproved(name: string): Person {
-  return { id: name, name, groups: [], proof: '' };
-}
+const unproved = (name: string): Person => ({ id: name, name, groups: [], proof: '' });
 
 /** Kept in mind for the session where both want that. */
 function bothOf({ by, remember, reason }: Approval, second: Approval): Approval {
