@@ -86,6 +86,13 @@ describe('people of an OpenID provider', () => {
     expect(first.lines).toContain('ann@example.com has signed in to /approvals from 127.0.0.1');
   });
 
+  it('without a role get no session, and are told why', async () => {
+    const server = await startOf({}, { roles: rolesOf({}) });
+    const { end } = await signInOf(server);
+    expect([end.status, end.cookies]).toEqual([403, []]);
+    expect(end.text).toContain('ann@example.com has no role here');
+  });
+
   it('cannot be somebody by what the provider did not say to this browser', async () => {
     const server = await startOf();
     const { begun, back, end } = await signInOf(server);

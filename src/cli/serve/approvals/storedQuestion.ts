@@ -67,9 +67,7 @@ export function digestOf(request: KeptRequest): string {
 }
 
 /** The tool, or the event that is about none: what roles go by. */
-export function subjectOf({ toolName, event }: KeptRequest): string {
-  return toolName ?? event;
-}
+export const subjectOf = ({ toolName, event }: KeptRequest): string => toolName ?? event;
 
 /** What a question was about, for a log. */
 function aboutOf(stored: Stored): string {
