@@ -389,26 +389,17 @@ leave a guard out; 2 wrong usage or settings`,
         'the trace; with --query also the directory, or the database, of a record. Default: the one that HOOKSTACK_TRACE names',
     },
     options: [
-      countOption(
-        '--slowest <n>',
-        'list what took longest by itself, instead of the tree',
-      ).conflicts('nats'),
-      new Option('--html <out>', 'write one page to look through, instead of the tree').conflicts([
-        'nats',
-        'slowest',
-      ]),
+      countOption('--slowest <n>', 'list what itself took longest').conflicts(['nats', 'follow']),
+      new Option('--html <out>', 'write it as one page').conflicts(['nats', 'follow', 'slowest']),
       new Option(
         '--query <conditions>',
         'list what fits all of "NAME=VALUE NAME!=VALUE …" in a file, or of what hookstack collect has written',
       ).conflicts(['nats', 'follow', 'slowest', 'html', 'diff']),
-      new Option(
-        '--follow',
-        'go on with what is added to it, a line for each span, until ^C',
-      ).conflicts(['slowest', 'html', 'diff']),
+      new Option('--follow', 'go on with what is added to it, a line for each span, until ^C'),
       new Option(
         '--diff',
         'tell which questions the shadow of a policy server ("serve --shadow") would have answered otherwise',
-      ).conflicts(['slowest', 'html']),
+      ).conflicts(['follow', 'slowest', 'html']),
       ...natsServerOptions,
       jsonOption,
     ],

@@ -305,7 +305,10 @@ describe('trace --follow', () => {
   });
 
   it.each([
-    [['--follow', '--html', 'page.html'], "option '--follow' cannot be used with option '--html"],
+    [
+      ['--follow', '--html', 'page.html'],
+      "option '--html <out>' cannot be used with option '--follow",
+    ],
     [['--diff', '--html', 'page.html'], "option '--diff' cannot be used with option '--html"],
     [['--diff', '--slowest', '3'], "option '--diff' cannot be used with option '--slowest"],
     [['--query', '', '--diff'], "option '--query <conditions>' cannot be used with option '--diff"],

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { describe, expect } from 'vitest';
 import { collectOnce, readCollected } from '../fleet/recordHelpers.js';
-import { FLEET_SECRETS, startNats } from '../helpers/natsServer.js';
+import { startNats, type FLEET_SECRETS } from '../helpers/natsServer.js';
 import { rawClient } from '../helpers/fleetQuestions.js';
 import { callTool, fleetFault, SOON, type Fleet } from './helpers/fleet.js';
 import { POLICY } from './helpers/fleetPolicy.js';

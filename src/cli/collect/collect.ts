@@ -73,15 +73,13 @@ async function collectInto(
   }
 }
 
+const tellMissing = (detail: string) =>
+  `The session cannot be removed (${detail}); name what collect has written`;
+
 /** @throws UsageError where one is missing: a name that is misspelt has nothing to be removed */
 async function requireThere(...names: readonly (string | undefined)[]): Promise<void> {
   for (const name of names) {
-    if (name !== undefined) {
-      await orUsageError(
-        stat(name),
-        (detail) => `The session cannot be removed (${detail}); name what collect has written`,
-      );
-    }
+    if (name !== undefined) await orUsageError(stat(name), tellMissing);
   }
 }
 

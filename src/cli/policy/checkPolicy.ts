@@ -6,8 +6,7 @@ import { openRegistry } from '../shared/workspace.js';
 import { readPolicy } from './policy.js';
 
 /**
- * Says whether a server would start with a settings file, and with that of its shadow, and which policies they are. Starts
- * nothing.
+ * Says whether a server would start with a settings file and that of its shadow, and which policies they are.
  *
  * @returns the exit code: 1 for what is no policy
  * @throws UsageError for a file that is not there

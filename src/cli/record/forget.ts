@@ -64,7 +64,7 @@ class SessionSpans {
   /** Notes what says that it is of the session. */
   note(span: Related): void {
     if (!this.#isNamed(span)) return;
-    this.#add(span);
+    this.#addKey(keyOf(span.id, span));
     this.#traces.add(traceOf(span));
     this.#agents.add(agentOf(span) ?? ANY);
   }
@@ -104,10 +104,6 @@ class SessionSpans {
     if (span.session !== this.session) return false;
     const agent = agentOf(span);
     return this.of === undefined || agent === undefined || agent === this.of;
-  }
-
-  #add(span: Related): void {
-    this.#addKey(keyOf(span.id, span));
   }
 
   /** Where a server does not know for whom it did something, that is within what any agent says. */
@@ -155,11 +151,7 @@ export function filesIn(directory: string): Place {
   };
 }
 
-/**
- * The rows of a database.
- *
- * @param file its name, to tell where they were
- */
+/** The rows of a database, and its file, to tell where they were. */
 export function rowsOf(database: RecordDatabase, file: string): Place {
   return {
     name: `of ${file}`,

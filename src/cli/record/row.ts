@@ -40,11 +40,7 @@ export function rowOf(span: SpanRecord): RecordRow {
   };
 }
 
-/**
- * Whether a policy server has sent it, as no agent can be of its team.
- *
- * @param from who has sent it: `team/agent`
- */
+/** Whether who has sent it (`team/agent`) is a policy server: no agent can be of its team. */
 export function isOfServer(from: string): boolean {
   return from.startsWith(`${SERVERS_TEAM}/`);
 }

@@ -1,4 +1,4 @@
-import type { Consumer, JetStreamManager } from '@nats-io/jetstream';
+import type { Consumer } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { loadPackage } from '../../fleet/natsConnection.js';
 import { errorCode } from '../../util/errorMessage.js';
@@ -25,48 +25,35 @@ const ACK_WAIT_S = 30;
  * @throws the server's error
  */
 export async function openRecord(nats: NatsConnection): Promise<Consumer> {
-  const { jetstream, jetstreamManager } = await loadJetStream();
-  const manager = await jetstreamManager(nats);
-  await ensureStream(manager);
-  await ensureConsumer(manager);
+  const { jetstream, jetstreamManager, JetStreamApiCodes, ...js } = await loadJetStream();
+  const { streams, consumers } = await jetstreamManager(nats);
+  const stream = {
+    name: RECORD_STREAM,
+    subjects: [RECORD_SUBJECTS],
+    storage: js.StorageType.File,
+    retention: js.RetentionPolicy.Limits,
+    discard: js.DiscardPolicy.Old,
+    max_bytes: MAX_BYTES,
+    max_age: MAX_AGE_S * SECOND,
+    duplicate_window: DUPLICATES_S * SECOND,
+  };
+  const consumer = {
+    durable_name: COLLECT_CONSUMER,
+    ack_policy: js.AckPolicy.Explicit,
+    ack_wait: ACK_WAIT_S * SECOND,
+    deliver_policy: js.DeliverPolicy.All,
+    max_ack_pending: 2000,
+  };
+  await streams.info(RECORD_STREAM).catch((error: unknown) => {
+    if (errorCode(error) !== JetStreamApiCodes.StreamNotFound) throw error;
+    return streams.add(stream);
+  });
+  await consumers.info(RECORD_STREAM, COLLECT_CONSUMER).catch((error: unknown) => {
+    if (errorCode(error) !== JetStreamApiCodes.ConsumerNotFound) throw error;
+    return consumers.add(RECORD_STREAM, consumer);
+  });
   return jetstream(nats).consumers.get(RECORD_STREAM, COLLECT_CONSUMER);
 }
 
 /** The place in it that all collectors share. */
 export const COLLECT_CONSUMER = 'collect';
-
-/** @throws the server's error */
-async function ensureStream({ streams }: JetStreamManager): Promise<void> {
-  const { JetStreamApiCodes, RetentionPolicy, StorageType, DiscardPolicy } = await loadJetStream();
-  try {
-    await streams.info(RECORD_STREAM);
-  } catch (error) {
-    if (errorCode(error) !== JetStreamApiCodes.StreamNotFound) throw error;
-    await streams.add({
-      name: RECORD_STREAM,
-      subjects: [RECORD_SUBJECTS],
-      storage: StorageType.File,
-      retention: RetentionPolicy.Limits,
-      discard: DiscardPolicy.Old,
-      max_bytes: MAX_BYTES,
-      max_age: MAX_AGE_S * SECOND,
-      duplicate_window: DUPLICATES_S * SECOND,
-    });
-  }
-}
-
-async function ensureConsumer({ consumers }: JetStreamManager): Promise<void> {
-  const { AckPolicy, DeliverPolicy, JetStreamApiCodes } = await loadJetStream();
-  try {
-    await consumers.info(RECORD_STREAM, COLLECT_CONSUMER);
-  } catch (error) {
-    if (errorCode(error) !== JetStreamApiCodes.ConsumerNotFound) throw error;
-    await consumers.add(RECORD_STREAM, {
-      durable_name: COLLECT_CONSUMER,
-      ack_policy: AckPolicy.Explicit,
-      ack_wait: ACK_WAIT_S * SECOND,
-      deliver_policy: DeliverPolicy.All,
-      max_ack_pending: 2000,
-    });
-  }
-}

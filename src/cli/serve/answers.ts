@@ -31,7 +31,8 @@ const STATUS = { full: 503, draining: 503, late: 504, fault: 500 } as const;
 /** Why a question got no answer of hooks. */
 export type Refusal = keyof typeof STATUS | 'unreadable';
 
-interface PolicyAnswersOptions {
+/** Whose hooks answer, and who hears of it. */
+export interface PolicyAnswersOptions {
   /** Whose hooks answer. A question has one policy from beginning to end, also where another counts meanwhile. */
   readonly policy: { readonly now: Policy };
   /** How many questions hooks work on at a time. More are refused, none waits. */

@@ -7,13 +7,8 @@ import type { FleetSettings } from '../../fleet/fleetSettings.js';
 import { tlsOf, type NatsServerOptions } from '../shared/natsServer.js';
 import { peopleWithTokens } from '../shared/people/people.js';
 import type { PeopleOptions } from '../shared/people/peopleOptions.js';
+import { readPeople, signInOption, WAYS, type GivenPeople } from '../shared/people/readPeople.js';
 import { LOCAL } from '../shared/people/roles.js';
-import {
-  readPeople,
-  signInOption,
-  WAYS_IN,
-  type GivenPeople,
-} from '../shared/people/readPeople.js';
 import { printNotice } from '../shared/terminal.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
 import { admit, PEOPLE, readTokens, type AccessOptions } from './access.js';
@@ -61,7 +56,7 @@ export async function readFleet(options: FleetOptions, { tokens }: AccessOptions
     throw new UsageError(`${option} is of use with NATS only: add --nats nats://HOST:PORT`);
   }
   if (origin !== undefined && way === undefined) {
-    throw new UsageError(`--origin is of use with a page only: add ${WAYS_IN}`);
+    throw new UsageError(`--origin is of use with a page only: add ${WAYS}`);
   }
   if (!isFleetName(name)) {
     throw new UsageError('--name is no name for a server: use letters, digits, "-" and "_"');

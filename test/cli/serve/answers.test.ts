@@ -6,6 +6,7 @@ import {
   PolicyAnswers,
   type Answered,
   type Asked,
+  type PolicyAnswersOptions,
   type Refusal,
   type Reply,
 } from '../../../src/cli/serve/answers.js';
@@ -17,8 +18,6 @@ import { channels, type Span } from '../../../src/trace/span.js';
 import { hook, saying } from '../../helpers/hooks.js';
 import { useTempDir } from '../../helpers/tempDir.js';
 
-type PolicyOptions = ConstructorParameters<typeof PolicyAnswers>[0];
-
 const temp = useTempDir();
 const opened: (() => Promise<void> | void)[] = [];
 
@@ -26,7 +25,7 @@ afterEach(async () => {
   for (const close of opened.splice(0)) await close();
 });
 
-async function open(hooks: HookDefinitions, options: Partial<PolicyOptions> = {}) {
+async function open(hooks: HookDefinitions, options: Partial<PolicyAnswersOptions> = {}) {
   const config = new Config({
     sessionId: 'of the server',
     hooks,

@@ -15,7 +15,7 @@ import behaviour from './page/page.js?raw';
 import ownStyle from './page/page.css?raw';
 import template from './page/page.html?raw';
 import type { ApproverSession } from './kvSessions.js';
-import { WAYS_IN } from '../../shared/people/readPeople.js';
+import { WAYS } from '../../shared/people/readPeople.js';
 import { OidcPeople } from '../../shared/people/oidc.js';
 import type { Person } from '../../shared/people/people.js';
 import { subjectOf } from './storedQuestion.js';
@@ -36,7 +36,6 @@ export interface ApprovalRoutesOptions extends SignInOptions {
   readonly approvers: Approvers | undefined;
   /** Who asks, as the credentials of the request say: `team/agent`; `undefined` where they say nothing. */
   readonly askerOf: (request: IncomingMessage) => string | undefined;
-  /** Gets a line for what failed on the page. */
   readonly onFault: (text: string) => void;
 }
 
@@ -102,7 +101,7 @@ export function approvalRoutes(
     else if (page) await page.take(request, response, path.slice(PAGE.length));
     else {
       send(response, 404, {
-        error: `Nobody can answer here: start the server with ${WAYS_IN}`,
+        error: `Nobody can answer here: start the server with ${WAYS}`,
       });
     }
     return true;

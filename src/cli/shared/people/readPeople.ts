@@ -14,7 +14,7 @@ export interface GivenPeople {
 }
 
 /** What to give so that people can sign in. */
-export const WAYS_IN = '--approvers FILE, --oidc FILE or --user-header NAME';
+export const WAYS = '--approvers FILE, --oidc FILE or --user-header NAME';
 
 /**
  * The option that says how people sign in: one way, so that nobody is two people.
@@ -32,7 +32,7 @@ export function signInOption(options: PeopleOptions): string | undefined {
     throw new UsageError('--groups-header and --trusted-proxy are of use with --user-header only');
   }
   if ((roles ?? fourEyes) !== undefined && way === undefined) {
-    throw new UsageError(`--roles and --four-eyes are of use with a page only: add ${WAYS_IN}`);
+    throw new UsageError(`--roles and --four-eyes are of use with a page only: add ${WAYS}`);
   }
   const isClosed = roles !== undefined && options.origin !== undefined;
   if (way === undefined || way === '--approvers' || isClosed) return way;
