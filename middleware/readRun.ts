@@ -126,7 +126,7 @@ export function toResult(ended: Ended, reading: Reading, options: Telling): Hook
     ...(hasEnded && { exitCode: outcome.exitCode ?? 0 }),
     ...(outcome?.signal && { signal: outcome.signal }),
     ...(outcome?.kept && { process: ageOf(outcome.kept) }),
-    ...(said?.policy !== undefined && { policy: said.policy }),
+    ...said?.server,
     duration: outcome?.durationMs ?? 0,
   };
   const isFaultless = !failure && outcome?.exitCode !== 2 && read.unreadable === undefined;

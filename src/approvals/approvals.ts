@@ -200,7 +200,7 @@ function rememberedKeyOf(question: Question): string | undefined {
   try {
     const text = JSON.stringify(input);
     if (!isDeepStrictEqual(JSON.parse(text), { ...input })) return undefined;
-    const sources = hooks.map(({ source }) => source);
+    const sources = hooks.map(({ source, decidedBy }) => [source, decidedBy]);
     const where = [sessionId, workingDir, agent];
     return JSON.stringify([where, event, sources, definitions, toolName, text]);
   } catch {

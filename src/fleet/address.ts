@@ -31,6 +31,12 @@ export function isFleetName(text: string): boolean {
   return NAME.test(text);
 }
 
+/** Whether it is `TEAM/AGENT`. */
+export function isAskerName(text: string): boolean {
+  const parts = text.split('/');
+  return parts.length === 2 && parts.every(isFleetName);
+}
+
 /**
  * Reads the address of a policy server: `https://HOST/PATH`, or `nats://HOST:PORT/TEAM/AGENT`. Of the variables of
  * this process, those that begin with `HOOKSTACK_` can be named in its path: `${HOOKSTACK_AGENT}`.

@@ -1,5 +1,5 @@
 import { newResult } from '../protocol/hookAnswer.js';
-import { cleanOutput, isBlocking } from '../protocol/hookOutput.js';
+import { cleanOutput, isBlocking, type ServerWord } from '../protocol/hookOutput.js';
 import { parseAnswer } from '../protocol/readHookOutput.js';
 import { sanitizeText } from '../protocol/sanitizeText.js';
 import type { ForeignEffects, ToolOutput } from '../protocol/types.js';
@@ -16,13 +16,9 @@ import {
 import { answerWithoutSecret, withoutSecret } from './secret.js';
 
 /** What hooks of a policy server did, beside the mark of its answer. */
-export interface FleetNote {
-  /** The version of the policy that has answered. */
-  readonly policy?: string;
+export interface FleetNote extends ServerWord {
   /** Whether every hook of the server was healthy. */
   readonly success: boolean;
-  /** Names of the hooks that decided so. */
-  readonly decidedBy?: readonly string[];
   readonly hooks?: readonly {
     readonly name: string;
     readonly success: boolean;
@@ -41,8 +37,7 @@ export interface ReadAnswer {
   /** The same without the mark: what a hook would have printed. */
   readonly said: string;
   readonly foreign?: ForeignEffects;
-  /** The version of the policy that the server says has answered. */
-  readonly policy?: string;
+  readonly server?: ServerWord;
   /** That hooks of the server have failed, in words that complete "The hook …". */
   readonly fault?: string;
 }
@@ -92,22 +87,27 @@ const ADVICE = `have the server write "${NOTE_KEY}": { "version": ${PROTOCOL_VER
 function readMark(
   mark: unknown,
   { question: { id }, secret }: Pick<Asking, 'question' | 'secret'>,
-): Pick<ReadAnswer, 'foreign' | 'fault' | 'policy'> {
+): Pick<ReadAnswer, 'foreign' | 'fault' | 'server'> {
   if (!isRecord(mark) || typeof mark['version'] !== 'number') {
     throw new Error(`was answered with what is not marked as an answer: ${ADVICE}`);
   }
-  const { version, question, policy, success = true, hooks, foreign } = mark;
+  const { version, question, policy, decidedBy, success = true, hooks, foreign } = mark;
   if (version !== PROTOCOL_VERSION) throw new Error(mismatchOf(version));
   if (question !== id) throw new Error(`was given the answer to another question: ${ADVICE}`);
   const isReadable = foreignEffects.is(foreign);
   if (!isReadable && foreign !== undefined) return { fault: UNREADABLE };
   return {
     ...(isReadable && { foreign: cleaned(foreign) }),
-    ...(typeof policy === 'string' && { policy: sanitizeText(policy).slice(0, MAX_POLICY) }),
+    server: {
+      ...(typeof policy === 'string' && { policy: sanitizeText(policy).slice(0, MAX_POLICY) }),
+      ...(listOfText.is(decidedBy) && { decidedBy: decidedBy.slice(0, MAX_HOOKS).map(nameOf) }),
+    },
     ...(success !== true && { fault: withoutSecret(faultOf(hooks), secret) }),
   };
 }
 
+const nameOf = (name: string) => sanitizeText(name).slice(0, MAX_NAMES);
+const MAX_HOOKS = 64;
 /** In characters. */
 const MAX_POLICY = 64;
 const MAX_NAMES = 300;

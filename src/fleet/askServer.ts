@@ -106,7 +106,7 @@ function askingOf(
 
 /** A server that refuses, or is broken, has not answered. */
 function toAnswered(
-  { status, text: answered, said, foreign, policy, fault }: ReadAnswer,
+  { status, text: answered, said, foreign, server, fault }: ReadAnswer,
   { event }: HookRun,
   durationMs: number,
 ): Answered {
@@ -125,7 +125,7 @@ function toAnswered(
     durationMs,
     ...(failed !== undefined && { error: new Error(failed) }),
   };
-  const more = { ...(foreign && { foreign }), ...(policy !== undefined && { policy }) };
+  const more = { ...(foreign && { foreign }), ...(server && { server }) };
   return { outcome, said: { ...outcome, stdout: said, ...more } };
 }
 

@@ -1,17 +1,16 @@
 import { objectOf, oneOf, positiveCount, text } from '../util/checks.js';
 import { isRecord } from '../util/records.js';
+import type { ServerWord } from './hookOutput.js';
 import type { HookEventName } from './types.js';
 
 /** A hook that wants a person to be asked. */
-export interface AskingHook {
+export interface AskingHook extends ServerWord {
   /** Its name, else its command. */
   readonly name: string;
   /** Where it was configured: `project`, `user`, `system`, `file`, `extension NAME`, or `host`, in code. */
   readonly source: string;
   /** In its own words, cleaned of control characters. */
   readonly reason?: string;
-  /** Of a remote hook: the version of the policy under which it asks. */
-  readonly policy?: string;
 }
 
 /** A question to a person. All texts but those of the host come from hooks and the model: show them as data. */

@@ -94,8 +94,14 @@ export interface HookExecutionPlan {
   readonly call?: object;
 }
 
+/** What the server of a remote hook says: the version of the policy that has answered, and the names of its hooks that decided so. */
+export interface ServerWord {
+  readonly policy?: string;
+  readonly decidedBy?: readonly string[];
+}
+
 /** What became of one hook. */
-export interface HookExecutionResult {
+export interface HookExecutionResult extends ServerWord {
   readonly hookConfig: CommandHookConfig;
   readonly eventName: HookEventName;
   /** True for exit code 0 only. Says whether the hook was healthy, not what it decided. */
@@ -120,8 +126,6 @@ export interface HookExecutionResult {
   readonly process?: ProcessAge;
   /** Of a rule: the pattern of its condition that matched, and what of the call. */
   readonly matched?: string;
-  /** Of a remote hook: the version of the policy that has answered, as its server says. */
-  readonly policy?: string;
 }
 
 /** How old the process of a persistent hook was at an event. */

@@ -13,7 +13,8 @@ import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Kvm } from '@nats-io/kv';
 import { OidcPeople } from '../../src/cli/shared/people/oidc.js';
-import { peopleOfProxy } from '../../src/cli/shared/people/people.js';
+import { replaceApprovers, type Approvers } from '../../src/cli/serve/approvals/signIn.js';
+import { peopleOfProxy, peopleWithTokens } from '../../src/cli/shared/people/people.js';
 import { Roles } from '../../src/cli/shared/people/roles.js';
 import { startNats, type TestNats } from '../helpers/natsServer.js';
 import { startOidcProvider, type OidcProvider, type Said } from '../helpers/oidcProvider.js';
@@ -25,12 +26,14 @@ import {
   shownTo,
   signIn,
   startServer,
+  tokensOf,
   type TestServer,
   type TestServerOptions,
 } from './approvalHelpers.js';
 
 const ANNA = 'token-of-anna-0123456789';
 const BEN = 'token-of-ben-0123456789';
+const CLEO = 'token-of-cleo-0123456789';
 const CLIENT = { id: 'hookstack', secret: 'a-secret-of-the-client' };
 
 const temp = useTempDir();
@@ -87,6 +90,13 @@ describe('people of an OpenID provider', () => {
     expect(await whoAt(first, end.cookies[0])).toBe('ann@example.com');
     expect(await whoAt(second, end.cookies[0])).toBe('ann@example.com');
     expect(first.lines).toContain('ann@example.com has signed in to /approvals from 127.0.0.1');
+  });
+
+  it('without a role get no session, and are told why', async () => {
+    const server = await startOf({}, { roles: rolesOf({}) });
+    const { end } = await signInOf(server);
+    expect([end.status, end.cookies]).toEqual([403, []]);
+    expect(end.text).toContain('ann@example.com has no role here');
   });
 
   it('cannot be somebody by what the provider did not say to this browser', async () => {
@@ -341,7 +351,11 @@ describe('roles', () => {
       await signInAs('joe', 'sre'),
       await signInAs('ben', ''),
     ];
-    expect(replies.map(({ body }) => body['hasRole'])).toEqual([false, false, true, true]);
+    expect(replies.map(({ status }) => status)).toEqual([403, 403, 200, 200]);
+    expect(replies[0]).toMatchObject({
+      cookie: '',
+      body: { error: 'eve has no role here: ask whoever runs the server' },
+    });
     const ending = ' has signed in to /approvals from 127.0.0.1';
     expect(server.lines.slice(-4)).toEqual([
       `eve${ending}, and has no role (--roles), in the groups sales, dev`,
@@ -349,6 +363,44 @@ describe('roles', () => {
       `joe${ending}`,
       `ben${ending}`,
     ]);
+  });
+
+  it('that are lost take a place of nobody who looks on', async () => {
+    const server = await start({ people: of('127.0.0.1') });
+    const { cookie } = await send(server.origin, '/approvals/sign-in', { 'X-User': 'eve' });
+    const headers = { Cookie: cookie, 'X-User': 'eve' };
+    const look = () => fetch(`${server.origin}/approvals/events`, { headers });
+    const before = await look();
+    expect(before.status).toBe(200);
+    replaceApprovers(server.approvers, { people: server.approvers.people, roles });
+    expect(await before.text()).toContain('event: ready');
+    const now = await look();
+    expect([now.status, await now.json()]).toEqual([
+      401,
+      { error: 'Sign in first', signIn: 'proxy' },
+    ]);
+  });
+
+  it('say of which questions that are over somebody hears', async () => {
+    const tools = new Roles(
+      '{"people":{"anna":{"may":"answer"},"ben":{"may":"view","tools":["write_*"]}}}',
+    );
+    const server = await start({ roles: tools });
+    const [anna, ben] = await Promise.all([
+      signIn(server.origin, ANNA),
+      signIn(server.origin, BEN),
+    ]);
+    const [shell, file] = await Promise.all([
+      putQuestion(server),
+      putQuestion(server, { toolName: 'write_file' }),
+    ]);
+    for (const { key } of [shell, file]) {
+      await answerTo(anna, await shownTo(anna, key), { decision: 'deny' });
+    }
+    await Promise.all([shell.outcome, file.outcome]);
+    await expect.poll(() => shownAll(anna)).toContain(`{"key":"${shell.key}","state":"taken"`);
+    await expect.poll(() => shownAll(ben)).toContain(`{"key":"${file.key}","state":"taken"`);
+    expect(await shownAll(ben)).not.toContain(shell.key);
   });
 
   it('say who may see, and who may answer', async () => {
@@ -388,7 +440,9 @@ describe('roles', () => {
     ['{"groups":{"sre":{}}}', '"groups" of sre: it lacks "may"'],
     ['{"people":{"ann":{"may":"all"}}}', '"people" of ann: expected'],
     ['{"people":{"ann":{"may":"view","teams":[]}}}', "has no key 'teams'"],
+    ['{"people":{"ann":{"may":"view","from":["acme*"]}}}', '"people" of ann: '],
     ['{"runBy":{"acme/one":"ann"}}', '"runBy" of acme/one: expected an array'],
+    ['{"runBy":{"nonsense":["ann"]}}', '"runBy" of nonsense: expected TEAM/AGENT'],
   ])('refuse %s', (text, why) => {
     expect(() => new Roles(text, 'file.json')).toThrow(why);
   });
@@ -408,6 +462,9 @@ describe('roles', () => {
     const person = { id: 'x', name: 'Anna', groups: [], proof: '' };
     expect(roles.isRunBy(person, 'acme/two')).toBe(true);
     expect(roles.isRunBy(person, 'acme/one')).toBe(false);
+    const all = rolesOf({}, { 'acme/*': ['anna'], local: ['ben'] });
+    expect(all.isRunBy(person, 'acme/one')).toBe(true);
+    expect(all.isRunBy(person, 'acme-two/one')).toBe(false);
   });
 
   it('of a group count for its members alone', () => {
@@ -468,14 +525,13 @@ describe('four eyes', () => {
       }),
     );
     const asked = await putQuestion(server);
-    const personId = (who?: { name: string; cookie: string }) =>
-      server.approvers.sessions
-        .find(who?.cookie.split('=')[1])
-        .then((session) => session?.id ?? '');
+    const personOf = (who?: { name: string; cookie: string }) =>
+      server.approvers.sessions.find(who?.cookie.split('=')[1]);
     const said = async (who?: { name: string; cookie: string }) => {
       const { revision } = server.board.list().find(({ key }) => key === asked.key)!;
       const given = { decision: 'allow', by: who?.name ?? '' } as const;
-      return server.board.answer(asked.key, revision, given, { personId: await personId(who) });
+      const person = (await personOf(who))!;
+      return server.board.answer(asked.key, revision, given, { person });
     };
     expect(await said(ann)).toEqual({ state: 'first' });
     await expect.poll(() => server.board.list()[0]?.allowedBy).toBe('ann');
@@ -483,6 +539,42 @@ describe('four eyes', () => {
       error: 'you have allowed it already: a second person has to',
     });
     await asked.takeBack();
+  });
+
+  it.each<[string, Partial<Approvers>]>([
+    ['is none any more', { people: peopleWithTokens(tokensOf({ ben: BEN, cleo: CLEO })) }],
+    ['may only look on now', { roles: rolesOf({ anna: 'view' }) }],
+    ['runs the agent now', { roles: rolesOf({ anna: 'answer' }, { 'acme/*': ['anna'] }) }],
+  ])('are not those of an approver who %s', async (_, change) => {
+    const people = peopleWithTokens(tokensOf({ anna: ANNA, ben: BEN, cleo: CLEO }));
+    const server = await start({ people, needsTwo });
+    const [anna, ben, cleo] = await Promise.all([
+      signIn(server.origin, ANNA),
+      signIn(server.origin, BEN),
+      signIn(server.origin, CLEO),
+    ]);
+    const asked = await putQuestion(server);
+    const allow = async (person: typeof anna) => {
+      const answer = await answerTo(person, await shownTo(person, asked.key), {
+        decision: 'allow',
+      });
+      return answer.json();
+    };
+    expect(await allow(anna)).toMatchObject({ state: 'first' });
+    const { revision } = server.board.list().find(({ key }) => key === asked.key)!;
+    replaceApprovers(server.approvers, { people, ...change });
+    const after = (key: string, before: number) =>
+      expect
+        .poll(() => server.board.list().find((each) => each.key === key)?.revision)
+        .toBeGreaterThan(before);
+    await after(asked.key, revision - 1);
+    expect(await allow(ben)).toMatchObject({ state: 'first' });
+    await after(asked.key, revision);
+    expect(await shownTo(cleo, asked.key)).toMatchObject({ allowedBy: 'ben' });
+    expect(await shownAll(cleo)).not.toMatch(/proof|"groups"/u);
+    await allow(cleo);
+    const approval = { decision: 'allow', by: 'ben, cleo' };
+    expect(await asked.outcome).toEqual({ kind: 'approval', approval });
   });
 
   it('are wanted where the server that takes the answer wants them, too', async () => {
@@ -512,6 +604,13 @@ describe('four eyes', () => {
     expect(await other.outcome).toMatchObject({ approval: { decision: 'allow', by: 'anna' } });
   });
 });
+
+/** Roles of anna; the others may answer. */
+function rolesOf(own: object, runBy: object = {}): Roles {
+  const may = { ben: 'answer', cleo: 'answer', ...own };
+  const people = Object.entries(may).map(([name, each]) => [name, { may: each }]);
+  return new Roles(JSON.stringify({ people: Object.fromEntries(people), runBy }));
+}
 
 /** All that the page is told at its beginning. */
 async function shownAll({ origin, cookie }: Awaited<ReturnType<typeof signIn>>): Promise<string> {

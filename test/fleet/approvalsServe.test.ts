@@ -3,6 +3,8 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Config } from '../../src/config/config.js';
+import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
 import { parseFleetAddress } from '../../src/fleet/address.js';
 import { closeIdleLinks } from '../../src/fleet/natsQuestions.js';
 import { postTo } from '../../src/fleet/fleetApprover.js';
@@ -164,6 +166,37 @@ describe('hookstack serve with --approvers', () => {
       name: 'ann',
       signIn: 'proxy',
     });
+  });
+
+  it('wants two people for what one of its hooks asks, by its name in the policy', async () => {
+    const command = `echo '{"decision":"ask","reason":"sure?"}'`;
+    const asking = { type: 'command', name: 'no-production', command } as const;
+    settings = await cli.settings({ BeforeTool: [{ hooks: [asking] }] });
+    const { url } = await serve(fleetFiles(), '--nats', nats.url, '--four-eyes', 'no-production');
+    const tokenFile = inProject('agent');
+    await writeFile(tokenFile, AGENT, { mode: 0o600 });
+    const central = { type: 'remote', name: 'central-policy', url: `${url}/v1/events` } as const;
+    const hooks = { BeforeTool: [{ hooks: [{ ...central, tokenFile, command: '' }] }] };
+    const config = new Config({
+      enableHooks: true,
+      hooks,
+      approver: remoteApprover(over(url, AGENT)),
+    });
+    const result = { llmContent: 'ran', returnDisplay: 'ran' };
+    const calling = executeToolWithHooks(config, 'write_file', {}, async () => result);
+    const anna = await signIn(url, ANNA);
+    const shown = await shownTo(anna);
+    expect(shown).toMatchObject({
+      hooks: [
+        { name: 'central-policy', source: expect.stringMatching(/, its hook "no-production"$/u) },
+      ],
+    });
+    const given = await answerTo(anna, shown, { decision: 'allow' });
+    expect(await given.json()).toMatchObject({ state: 'first' });
+    const anew = await shownTo(anna);
+    await answerTo(anna, anew, { decision: 'deny', reason: 'nobody else is here' });
+    expect(JSON.stringify((await calling).llmContent)).toContain('nobody else is here');
+    await config.dispose();
   });
 
   it('sends people to their OpenID provider', async () => {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import { isFleetName, isLoopback } from '../../fleet/address.js';
+import { isAskerName, isFleetName, isLoopback } from '../../fleet/address.js';
 import { readSecretFile } from '../../fleet/secret.js';
 import { proofOf } from '../shared/people/people.js';
 import { toOneLine } from '../shared/terminal.js';
@@ -105,12 +105,6 @@ function findProblem(
   if (more.length > 0) return 'there is more than a name and a token';
   if (token.length >= MIN_TOKEN) return undefined;
   return `the token has less than ${MIN_TOKEN} characters: write one with openssl rand -hex 32`;
-}
-
-/** Whether a text is `team/agent`. */
-export function isAskerName(text: string): boolean {
-  const parts = text.split('/');
-  return parts.length === 2 && parts.every(isFleetName);
 }
 
 const WHO =

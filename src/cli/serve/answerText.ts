@@ -43,10 +43,10 @@ export function foreignAnswerText(
   question: Question,
   policy: string,
   said: object,
-  success = true,
+  { success = true, decidedBy }: Partial<FleetNote> = {},
 ): string {
   return question.readsMarks
-    ? markAnswer(said, question, { policy, success })
+    ? markAnswer(said, question, { policy, success, ...(decidedBy && { decidedBy }) })
     : JSON.stringify(said);
 }
 

@@ -234,7 +234,8 @@ export class PolicyAnswers {
     if (received && decided.reply) {
       const { json, lost } = replyTo(received, decided.reply);
       for (const each of lost) this.options.onLost?.(each);
-      return foreignAnswerText(question, version, json, !decided.reply.hasFailed);
+      const { hasFailed, decidedBy } = decided.reply;
+      return foreignAnswerText(question, version, json, { success: !hasFailed, decidedBy });
     }
     const system = policy.config.getHookSystem();
     const kind = verdict === 'fail' ? 'none' : verdict;

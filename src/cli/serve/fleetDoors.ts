@@ -8,6 +8,7 @@ import { tlsOf, type NatsServerOptions } from '../shared/natsServer.js';
 import { peopleWithTokens } from '../shared/people/people.js';
 import type { PeopleOptions } from '../shared/people/peopleOptions.js';
 import { readPeople, signInOption, WAYS, type GivenPeople } from '../shared/people/readPeople.js';
+import { LOCAL } from '../shared/people/roles.js';
 import { printNotice } from '../shared/terminal.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
 import { PEOPLE, readTokens, type AccessOptions } from './access.js';

@@ -146,6 +146,17 @@ describe('what is answered', () => {
     });
   });
 
+  it('in the format of another agent names the hooks that ask, where marks are read', async () => {
+    const asking = saying({ decision: 'ask' }, { name: 'no-production' });
+    const { answers } = await open(onCalls(saying({}, { name: 'silent' }), asking));
+    const fields = { hook_event_name: 'PreToolUse', tool_name: 'Write', tool_input: {} };
+    const question = { id: 'of an agent of ours', timeoutMs: 20_000, readsMarks: true };
+    const asked = { ...about({ ...fields, session_id: 's' }, { format: 'claude' }), question };
+    expect(told(await answers.answer(asked))).toMatchObject({
+      hookstack: { decidedBy: ['no-production'] },
+    });
+  });
+
   it('has no failed hook where one blocks by exit code 2', async () => {
     const { answers } = await open(onCalls(hook('exit 2')));
     expect(told(await answers.answer(about(CALL)))).toMatchObject({

@@ -7,7 +7,7 @@ import type { KvBoard } from './kvBoard.js';
 import type { OpenQuestion } from './openQuestions.js';
 import type { ApproverSession } from './kvSessions.js';
 import { shownAt, type Approvers, type SignIn } from './signIn.js';
-import { isFinal, type StoredOver } from './storedQuestion.js';
+import { isFinal, subjectOf, type StoredOver } from './storedQuestion.js';
 
 const MAX_PAGES = 100;
 const MAX_PAGES_OF_ONE = 20;
@@ -101,21 +101,21 @@ class Page {
 
   end(key: string, over: StoredOver | undefined): void {
     this.#untold.delete(key);
-    if (over && !this.#may(over.from)) return;
+    if (over && !this.#may(over.from, over.subject ?? '')) return;
     const { state, approval } = over ?? {};
     const by = show(approval?.by ?? '');
     const how = over && isFinal(over) && state === 'answered' ? 'taken' : state;
     this.tell('over', { key, state: how, by, decision: approval?.decision });
   }
 
-  #may(from: string, about?: string): string | undefined {
+  #may(from: string, about: string): string | undefined {
     const { roles } = this.approvers;
     return roles ? roles.of(this.session, from, about) : 'answer';
   }
 
   #tellQuestion(question: OpenQuestion): void {
     const { from, request } = question;
-    const may = this.#may(from, request.toolName ?? request.event);
+    const may = this.#may(from, subjectOf(request));
     if (!may) return;
     const view = viewOf(question);
     const shown = shownAt(this.session, view, this.board.now());

@@ -6,6 +6,7 @@ import {
   anyObject,
   expecting,
   flag,
+  listOfText,
   objectOf,
   positiveCount,
   readFields,
@@ -112,6 +113,7 @@ const hook = objectOf<AskingHook>('a hook', {
   source: text,
   reason: text,
   policy: text,
+  decidedBy: listOfText,
 });
 const hooks = expecting<readonly AskingHook[]>(
   `a list of up to ${MAX_HOOKS} hooks, each with "name" and "source"`,

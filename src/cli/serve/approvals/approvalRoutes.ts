@@ -17,6 +17,8 @@ import template from './page/page.html?raw';
 import type { ApproverSession } from './kvSessions.js';
 import { WAYS } from '../../shared/people/readPeople.js';
 import { OidcPeople } from '../../shared/people/oidc.js';
+import type { Person } from '../../shared/people/people.js';
+import { subjectOf } from './storedQuestion.js';
 import {
   PAGE,
   SignIn,
@@ -187,9 +189,10 @@ class PageRoutes {
       ...(remember && decision === 'allow' && { remember }),
       by: session.name,
     };
+    const { secret: _ofCookie, ...person } = session;
     const counted = await this.board.answer(key, revision, given, {
-      personId: session.id,
-      objectTo: (question) => this.#whyNot(session, question, { digest, decision }),
+      person,
+      objectTo: (question, who = person) => this.#whyNot(who, question, { digest, decision }),
     });
     if ('error' in counted) return send(response, counted.status, { error: counted.error });
     return send(response, 200, { decision, state: counted.state });
@@ -197,17 +200,18 @@ class PageRoutes {
 
   /** Whether it is what was shown, and whether it is for this person to say. */
   #whyNot(
-    session: ApproverSession,
+    person: Person,
     question: OpenQuestion,
     { digest, decision }: Pick<Said, 'digest' | 'decision'>,
   ): Objection | undefined {
     const { from, request } = question;
-    const { roles } = this.approvers;
+    const { people, roles } = this.approvers;
     if (viewOf(question).digest !== digest) return OTHER_QUESTION;
-    if (roles && roles.of(session, from, request.toolName ?? request.event) !== 'answer') {
+    const may = roles ? roles.of(person, from, subjectOf(request)) : 'answer';
+    if (may !== 'answer' || !people.refresh(person)) {
       return { status: 403, error: 'this is for somebody else to answer' };
     }
-    const isOwn = decision === 'allow' && roles?.isRunBy(session, from);
+    const isOwn = decision === 'allow' && roles?.isRunBy(person, from);
     return isOwn ? { status: 403, error: 'you run this agent: somebody else has to' } : undefined;
   }
 }

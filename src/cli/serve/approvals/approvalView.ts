@@ -48,9 +48,12 @@ function shownOf({
     from: show(from),
     ...(allowedBy !== undefined && { allowedBy: show(allowedBy) }),
     event,
-    hooks: hooks.map(({ name, source, reason, policy }) => ({
+    hooks: hooks.map(({ name, source, reason, policy, decidedBy = [] }) => ({
       name: show(name),
-      source: show(policy === undefined ? source : `${source}, policy ${policy}`),
+      source: show(
+        (policy === undefined ? source : `${source}, policy ${policy}`) +
+          decidedBy.map((each) => `, its hook ${JSON.stringify(each)}`).join(''),
+      ),
       ...(reason !== undefined && { reason: show(reason) }),
     })),
     ...(toolName !== undefined && { tool: show(toolName) }),

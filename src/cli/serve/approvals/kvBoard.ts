@@ -10,6 +10,7 @@ import type { Approval } from '../../../protocol/approval.js';
 import { errorCode, errorMessage } from '../../../util/errorMessage.js';
 import { show, whyUnreadable } from './approvalView.js';
 import type { KvSessions } from './kvSessions.js';
+import type { Person } from '../../shared/people/people.js';
 import { openBucket, PAUSES_MS } from './kvBucket.js';
 import { Quota } from '../quota.js';
 import { MAX_OPEN_OF_ONE, OpenQuestions, type OpenQuestion } from './openQuestions.js';
@@ -72,8 +73,8 @@ export interface Objection {
 
 /** Who answers, and what speaks against it. */
 export interface AnswerOptions {
-  readonly personId?: string;
-  readonly objectTo?: (question: OpenQuestion) => Objection | undefined;
+  readonly person?: Person;
+  readonly objectTo?: (question: OpenQuestion, first?: Person) => Objection | undefined;
 }
 
 /** Tells of a question that appears, and of one that is over. */
@@ -204,14 +205,14 @@ export class KvBoard {
    * Counts once, over all servers.
    *
    * @param revision of the question that the person has seen
-   * @param options.personId of the person, whom no other one has
-   * @param options.objectTo says of the question as it is stored why it is not for this person to answer
+   * @param options.person default: one of that name
+   * @param options.objectTo says of the question as it is stored why it is not for this person to answer, or no more for the first of two
    */
   async answer(
     key: string,
     revision: number,
-    approval: Omit<Yes, 'personId'>,
-    { personId = approval.by, objectTo }: AnswerOptions = {},
+    approval: Omit<Yes, 'person'>,
+    { person = unproved(approval.by), objectTo }: AnswerOptions = {},
   ): Promise<Counted> {
     if (!isKey(key)) return UNKNOWN;
     let objection: Objection | undefined;
@@ -219,17 +220,18 @@ export class KvBoard {
       if (entry.revision !== revision || stored.state !== 'open') return undefined;
       const left = this.#clock.leftOf(entry.created, stored.expiresInMs);
       if (left <= 0) return overOf(stored, 'expired');
-      objection = objectTo?.(questionOf(key, entry, stored, left));
+      const question = questionOf(key, entry, stored, left);
+      objection = objectTo?.(question);
       if (objection) return undefined;
       const { request, allowed } = stored;
       // Two are needed if the server that took the question wants that, or this one.
       const needsTwo = stored.needsTwo || this.options.needsTwo?.(request);
       if (approval.decision === 'deny' || !needsTwo) return overOf(stored, 'answered', approval);
-      if (!allowed) {
-        const first = { ...approval, personId };
+      if (!allowed?.person || objectTo?.(question, allowed.person)) {
+        const first = { ...approval, person };
         return { ...stored, allowed: first, expiresInMs: left, writer: randomUUID() };
       }
-      return allowed.personId === personId
+      return allowed.person.id === person.id
         ? undefined
         : overOf(stored, 'answered', bothOf(allowed, approval));
     });
@@ -237,7 +239,7 @@ export class KvBoard {
     if (!changed) return UNKNOWN;
     const { stored, isOwn } = changed;
     if (stored.state === 'open') {
-      const isAgain = stored.allowed?.personId === personId;
+      const isAgain = stored.allowed?.person?.id === person.id;
       return isOwn ? { state: 'first' } : isAgain ? AGAIN : UNKNOWN;
     }
     if (stored.state === 'expired') return LATE;
@@ -430,6 +432,8 @@ function outcomeOf(stored: Stored | undefined): Outcome {
   if (!stored || stored.state === 'open') return { kind: 'open' };
   return { kind: 'approval', approval: approvalOf(stored) };
 }
+
+const unproved = (name: string): Person => ({ id: name, name, groups: [], proof: '' });
 
 /** Kept in mind for the session where both want that. */
 function bothOf({ by, remember, reason }: Approval, second: Approval): Approval {

@@ -64,9 +64,8 @@ export class SignIn {
   /** What a page has to know of its session. */
   pageOf(session: ApproverSession) {
     const csrf = sealOf(session, 'csrf');
-    const { people, roles } = this.approvers;
-    const hasRole = roles?.knows(session) ?? true;
-    return { name: show(session.name), csrf, readMs: MIN_READ_MS, signIn: people.kind, hasRole };
+    const { kind } = this.approvers.people;
+    return { name: show(session.name), csrf, readMs: MIN_READ_MS, signIn: kind };
   }
 
   async begin(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -139,8 +138,13 @@ export class SignIn {
     this.#begun.add(person.id);
     const { name, groups } = person;
     const of = groups.length > 0 ? `the groups ${groups.join(', ')}` : 'no group';
-    const role = roles?.knows(person) === false ? `, and has no role (--roles), in ${of}` : '';
+    const hasRole = roles?.knows(person) ?? true;
+    const role = hasRole ? '' : `, and has no role (--roles), in ${of}`;
     this.options.log(toOneLine(`${name} has signed in to ${PAGE} from ${from}${role}`));
+    if (!hasRole) {
+      send(response, 403, { error: `${show(name)} has no role here: ask whoever runs the server` });
+      return undefined;
+    }
     // The other groups would take room in what holds the sessions of all.
     return sessions.start({ ...person, groups: roles?.groupsOf(person) ?? groups });
   }
@@ -165,12 +169,12 @@ export class SignIn {
     return true;
   }
 
-  /** Whose request it is. Rejects where NATS cannot be reached. */
+  /** Whose request it is; nobody's without a role. Rejects where NATS cannot be reached. */
   async find(request: IncomingMessage): Promise<ApproverSession | undefined> {
-    const { sessions, people } = this.approvers;
+    const { sessions, people, roles } = this.approvers;
     const session = await sessions.find(this.#valueOf(request, sessions.cookieName));
     const now = session && people.refresh(session, request);
-    return now && { ...now, secret: session.secret };
+    return now && (roles?.knows(now) ?? true) ? { ...now, secret: session.secret } : undefined;
   }
 
   async end(response: ServerResponse, session: ApproverSession): Promise<void> {

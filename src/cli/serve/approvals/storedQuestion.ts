@@ -3,6 +3,7 @@ import { NOBODY_ANSWERED } from '../../../fleet/approvalEnvelope.js';
 import { readApproval, type Approval, type ApprovalRequest } from '../../../protocol/approval.js';
 import { orUndefined } from '../../../util/paths.js';
 import { isRecord } from '../../../util/records.js';
+import type { Person } from '../../shared/people/people.js';
 import { toOneLine } from '../../shared/terminal.js';
 
 /** A question as servers keep it: how long it may take stands beside it. */
@@ -23,8 +24,8 @@ interface Entry {
 /** A yes of somebody. */
 export interface Yes extends Approval {
   readonly by: string;
-  /** Of the person, whom no other one has. */
-  readonly personId: string;
+  /** Whose it is; nobody learns more of it than the name. Servers before stored less. */
+  readonly person?: Person;
 }
 
 /** A question in the bucket that waits for a person. */
@@ -44,6 +45,8 @@ export interface StoredOver extends Entry {
   /** `answered` becomes `taken` when whoever asked has it, and `withdrawn` where he never asks again. */
   readonly state: 'answered' | 'taken' | 'expired' | 'withdrawn';
   readonly about: string;
+  /** As roles name it. Servers before said nothing: then it is for those alone who see all tools. */
+  readonly subject?: string;
   /** Of one that was answered: says who, too. */
   readonly approval?: Approval;
 }
@@ -63,12 +66,16 @@ export function digestOf(request: KeptRequest): string {
   return hash('sha256', JSON.stringify(request));
 }
 
+/** The tool, or the event that is about none: what roles go by. */
+export const subjectOf = ({ toolName, event }: KeptRequest): string => toolName ?? event;
+
 /** What a question was about, for a log. */
 function aboutOf(stored: Stored): string {
   if (stored.state !== 'open') return stored.about;
-  const { event, toolName, hooks } = stored.request;
-  const policy = hooks.find((hook) => hook.policy)?.policy?.slice(0, 64);
-  return (toolName ?? event).slice(0, 100) + (policy === undefined ? '' : `, policy ${policy}`);
+  const policy = stored.request.hooks.find((hook) => hook.policy)?.policy?.slice(0, 64);
+  return (
+    subjectOf(stored.request).slice(0, 100) + (policy === undefined ? '' : `, policy ${policy}`)
+  );
 }
 
 /** Reads an entry; `undefined` for what another program has put there. */
@@ -108,6 +115,7 @@ export function overOf(stored: Stored, state: StoredOver['state'], given?: Appro
     from,
     digest,
     about: aboutOf(stored),
+    subject: stored.state === 'open' ? subjectOf(stored.request).slice(0, 256) : stored.subject,
     writer: randomUUID(),
     ...(isHandedOver && { isHandedOver }),
     ...(approval && { approval }),

@@ -94,7 +94,7 @@ export function peopleOfProxy({ userHeader, groupsHeader, proxies }: ProxyOption
     kind: 'proxy',
     identify,
     refresh: (person, request) => {
-      const now = request ? identify(request) : person;
+      const now = request ? identify(request) : person.proof === 'proxy' ? person : undefined;
       return now?.id === person.id ? now : undefined;
     },
   };

@@ -26,6 +26,6 @@ export const peopleOptions = [
   new Option('--roles <file>', 'which groups and people may see and answer what'),
   new Option(
     '--four-eyes [hook...]',
-    'two people have to allow what these hooks of the agent ask, by their names there: of a remote hook its own, never those of hooks of this policy; default all hooks',
+    'two people have to allow what these hooks ask, by their names in the policy or at the agent; default all hooks',
   ),
 ];

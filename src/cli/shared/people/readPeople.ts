@@ -64,7 +64,10 @@ export async function readPeople(options: PeopleOptions, page: string): Promise<
     ...(roles && { roles }),
     ...(fourEyes && {
       needsTwo: ({ hooks }) =>
-        fourEyes === true || hooks.some(({ name }) => fourEyes.includes(name)),
+        fourEyes === true ||
+        hooks.some(({ name, decidedBy = [] }) =>
+          [name, ...decidedBy].some((each) => fourEyes.includes(each)),
+        ),
     }),
   };
 }

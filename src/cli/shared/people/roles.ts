@@ -1,4 +1,12 @@
-import { anyObject, listOfText, objectOf, oneOf, type Path } from '../../../util/checks.js';
+import {
+  anyObject,
+  expecting,
+  listOfText,
+  objectOf,
+  oneOf,
+  type Path,
+} from '../../../util/checks.js';
+import { isAskerName } from '../../../fleet/address.js';
 import { isRecord } from '../../../util/records.js';
 import { wildcards } from '../../../util/wildcards.js';
 import { PeopleFile } from './peopleFile.js';
@@ -7,7 +15,7 @@ import type { Person } from './people.js';
 /** What a group, or a person, may do with which questions. */
 interface Role {
   readonly may: 'answer' | 'view';
-  /** `TEAM/AGENT`; `*` is any text. Default all. */
+  /** `TEAM/AGENT`, in which `*` is any text; or `*`. Default all. */
   readonly from?: readonly string[];
   /** Names of tools, or of events that are about none, in the same way. Default all. */
   readonly tools?: readonly string[];
@@ -16,9 +24,16 @@ interface Role {
 interface RolesFile {
   readonly groups?: Readonly<Record<string, unknown>>;
   readonly people?: Readonly<Record<string, unknown>>;
-  /** Who runs an agent, and so is nobody who may allow what it asks. */
+  /** Who runs which agents (as in `from`), and so is nobody who may allow what they ask. */
   readonly runBy?: Readonly<Record<string, unknown>>;
 }
+
+/** Who asks without credentials, on the machine of the server. */
+export const LOCAL = 'local';
+
+const ASKERS = 'TEAM/AGENT, in which * is any text, or *';
+const isAskers = (text: string) =>
+  text === '*' || text === LOCAL || isAskerName(text.replaceAll('*', 'x'));
 
 const shape = objectOf<RolesFile>(
   'an object { "groups", "people", "runBy" }',
@@ -27,7 +42,14 @@ const shape = objectOf<RolesFile>(
 );
 const role = objectOf<Role>(
   '{ "may": "answer" | "view", "from": [TEAM/AGENT], "tools": [name] }',
-  { may: oneOf('answer', 'view'), from: listOfText, tools: listOfText },
+  {
+    may: oneOf('answer', 'view'),
+    from: expecting<readonly string[]>(
+      `an array of ${ASKERS}`,
+      (value) => listOfText.is(value) && value.every(isAskers),
+    ),
+    tools: listOfText,
+  },
   { isClosed: true },
 );
 
@@ -48,10 +70,10 @@ export class Roles {
     this.#groups = rolesOf(text, 'groups', said.groups);
     this.#people = rolesOf(text, 'people', said.people);
     const runBy = Object.entries(said.runBy ?? {});
-    const wrong = runBy.find(([, names]) => !listOfText.is(names));
+    const wrong = runBy.find(([who, names]) => !isAskers(who) || !listOfText.is(names));
     if (wrong) {
-      const why = `"runBy" of ${wrong[0]}: expected an array of names`;
-      throw text.fault(['runBy', wrong[0]], why);
+      const what = isAskers(wrong[0]) ? 'an array of names' : ASKERS;
+      throw text.fault(['runBy', wrong[0]], `"runBy" of ${wrong[0]}: expected ${what}`);
     }
     this.#runBy = new Map(runBy as [string, string[]][]);
   }
@@ -81,7 +103,9 @@ export class Roles {
   /** Whether somebody runs the agent that asks. How a name is written may be for that person to choose. */
   isRunBy({ name }: Person, from: string): boolean {
     const own = name.toLowerCase();
-    return this.#runBy.get(from)?.some((each) => each.toLowerCase() === own) ?? false;
+    return [...this.#runBy].some(
+      ([who, names]) => fits([who], from) && names.some((each) => each.toLowerCase() === own),
+    );
   }
 }
 

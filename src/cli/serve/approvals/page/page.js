@@ -138,9 +138,7 @@ function count() {
   const { size } = shown;
   say(
     size === 0
-      ? session.hasRole
-        ? 'No question waits.'
-        : 'You have no role here, and see no questions: ask whoever runs the server.'
+      ? 'No question waits.'
       : `${size} ${size === 1 ? 'question waits' : 'questions wait'}.`,
   );
   document.title = size === 0 ? 'hookstack approvals' : `(${size}) hookstack approvals`;
