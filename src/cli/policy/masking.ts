@@ -2,29 +2,27 @@ import type { Config } from '../../config/config.js';
 import { hostEnvironment } from '../../util/requester.js';
 import type { Policy } from './policy.js';
 
-/** Who says whose values are masked. */
-export type Masking = Pick<Config, 'getHookEnvironment'>;
-
 /**
- * Whose values are masked in what is written of hooks: what any of the policies names that has counted, as hooks of one that
- * is replaced may still speak. It grows while it is used.
+ * Whose values are masked in what is written of hooks: what any policy names that has counted, as hooks of one that is
+ * replaced may still speak. It grows while it is used.
  */
-export function maskingOf(policies: readonly { readonly now: Policy }[]): Masking {
-  const named = { redact: new Set<string>(), tokenVariables: new Set<string>() };
-  const read = (key: keyof typeof named): string[] => {
-    for (const { now } of policies) {
-      for (const each of now.config.getHookEnvironment()[key] ?? []) named[key].add(each);
-    }
-    return [...named[key]];
-  };
-  const environment = {
-    get redact() {
-      return read('redact');
-    },
-    get tokenVariables() {
-      return read('tokenVariables');
-    },
+export class Masking implements Pick<Config, 'getHookEnvironment'> {
+  readonly #environment = {
+    redact: [] as readonly string[],
+    tokenVariables: [] as readonly string[],
     host: hostEnvironment(),
   };
-  return { getHookEnvironment: () => environment };
+
+  /** To be called before the policy counts. */
+  add({ config }: Policy): void {
+    const { redact = [], tokenVariables = [] } = config.getHookEnvironment();
+    const all = this.#environment;
+    all.redact = [...new Set([...all.redact, ...redact])];
+    all.tokenVariables = [...new Set([...all.tokenVariables, ...tokenVariables])];
+  }
+
+  /** Stays the same object. */
+  getHookEnvironment() {
+    return this.#environment;
+  }
 }
