@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import { isFleetName, isLoopback } from '../../fleet/address.js';
+import { ASKER_FORM, isAskerName, isFleetName, isLoopback } from '../../fleet/address.js';
 import { readSecretFile } from '../../fleet/secret.js';
 import { proofOf } from '../shared/people/people.js';
 import { toOneLine } from '../shared/terminal.js';
@@ -60,15 +60,15 @@ export class Tokens {
 
 /** What the names of a file of tokens are. */
 export interface TokenNames {
-  /** Completes "lines … TOKEN". */
+  /** Completes "the name is". */
   readonly form: string;
   readonly is: (name: string) => boolean;
 }
 
-const AGENTS: TokenNames = { form: 'TEAM/AGENT', is: isAskerName };
+const AGENTS: TokenNames = { form: `TEAM/AGENT, ${ASKER_FORM}`, is: isAskerName };
 
 /** People who answer questions. */
-export const PEOPLE: TokenNames = { form: 'NAME', is: isFleetName };
+export const PEOPLE: TokenNames = { form: 'NAME, of letters, digits, "-", "_"', is: isFleetName };
 
 /**
  * Reads a file of mode 600 with a line `TEAM/AGENT TOKEN` for each agent. Lines that begin with `#` are comments.
@@ -90,7 +90,7 @@ export async function readTokens(file: string, names = AGENTS): Promise<Tokens> 
       );
     }
   }
-  if (tokens.size === 0) throw new Error(`${file} holds no token: write lines ${names.form} TOKEN`);
+  if (tokens.size === 0) throw new Error(`${file} holds no token: write lines NAME TOKEN`);
   return tokens;
 }
 
@@ -100,17 +100,11 @@ function findProblem(
   token: string,
   more: readonly string[],
 ): string | undefined {
-  if (!names.is(name)) return `the name is not ${names.form}, of letters, digits, "-" and "_"`;
+  if (!names.is(name)) return `the name is not ${names.form}`;
   if (token === '') return 'there is no token behind the name';
   if (more.length > 0) return 'there is more than a name and a token';
   if (token.length >= MIN_TOKEN) return undefined;
   return `the token has less than ${MIN_TOKEN} characters: write one with openssl rand -hex 32`;
-}
-
-/** Whether a text is `team/agent`. */
-export function isAskerName(text: string): boolean {
-  const parts = text.split('/');
-  return parts.length === 2 && parts.every(isFleetName);
 }
 
 const WHO =
@@ -122,7 +116,7 @@ export function admit(request: IncomingMessage, options: AccessOptions): Admissi
   if (!tokens && !hasClientCertificates) return admitLocal(request, options);
   const certified = hasClientCertificates ? certifiedName(request) : undefined;
   if (hasClientCertificates && certified === undefined) {
-    return { status: 403, error: 'The CN of the client certificate is not TEAM/AGENT' };
+    return { status: 403, error: `The CN of the client certificate is not ${AGENTS.form}` };
   }
   if (!tokens) return { asker: certified };
   const token = /^Bearer +(\S+) *$/iu.exec(request.headers.authorization ?? '')?.[1];

@@ -1,7 +1,6 @@
 import path from 'node:path';
-import { isFleetName } from '../../fleet/address.js';
+import { isFleetName, LOCAL, SERVERS_TEAM } from '../../fleet/address.js';
 import type { TlsFiles } from '../../fleet/question.js';
-import { SERVERS_TEAM } from '../../fleet/recordSubject.js';
 import { readSecret } from '../../fleet/secret.js';
 import type { FleetSettings } from '../../fleet/fleetSettings.js';
 import { tlsOf, type NatsServerOptions } from '../shared/natsServer.js';
@@ -112,9 +111,6 @@ export function routesOf(
     log,
   });
 }
-
-/** Who asks without credentials, on this machine. */
-const LOCAL = 'local';
 
 /** Who has answered, and who has signed in: each is of importance. */
 function log(line: string): void {

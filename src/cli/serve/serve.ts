@@ -68,7 +68,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   try {
     const asShadow = { ...options, masking, isShadow: true };
     if (shadow) beside = await CurrentPolicy.open(shadow, asShadow);
-    const recording = { trace: options.trace, fleet: recordOf(options) };
+    const recording = { trace: options.trace, fleet: recordOf(options), isServer: true };
     const work = () => listen({ policy, shadow: beside, listening, fleet, hangups }, options);
     return await withOtlp(options.otlp, masking, () => withTrace(recording, masking, work));
   } finally {

@@ -1,4 +1,4 @@
-import { LastMinute, Quota } from '../quota.js';
+import { LastMinute, MINUTE_MS, Quota } from '../quota.js';
 import type { KeptRequest } from './storedQuestion.js';
 
 /** A question that waits for a person. */
@@ -24,15 +24,13 @@ const MAX_NEW_OF_ONE = 20;
 
 /** How often one who asks may ask the same again, or take it back, in a minute: five times what all its questions need. */
 const MAX_AGAIN_OF_ONE = 600;
-const MINUTE_MS = 60_000;
 
 /** The questions that this server knows to be open, by key. */
 export class OpenQuestions extends Map<string, OpenQuestion> {
   /** Keys of those that are being put, and who asks. */
   readonly #reserved = new Map<string, string>();
   readonly #new = new LastMinute();
-  #again = new Quota(Infinity, 0);
-  #againUntil = 0;
+  readonly #again = new Quota(Infinity, MAX_AGAIN_OF_ONE);
 
   /** @param newInMinute of one who asks */
   constructor(private readonly newInMinute = MAX_NEW_OF_ONE) {
@@ -57,13 +55,10 @@ export class OpenQuestions extends Map<string, OpenQuestion> {
     return () => this.#reserved.delete(key);
   }
 
-  /** Counts what is about a question that may be there: each asks something of NATS. */
+  /** For what is about a question that may be there: each asks something of NATS. */
   mayAgain(from: string): boolean {
-    const now = performance.now();
-    if (now >= this.#againUntil) {
-      this.#again = new Quota(Infinity, MAX_AGAIN_OF_ONE);
-      this.#againUntil = now + MINUTE_MS;
-    }
-    return this.#again.take(from);
+    const may = this.#again.take(from);
+    if (may) setTimeout(() => this.#again.give(from), MINUTE_MS).unref();
+    return may;
   }
 }
