@@ -41,8 +41,8 @@ export const ASKER_FORM = `of letters, digits, "-" and "_"; no agent is of the t
 /** Whether it is `TEAM/AGENT`, as somebody who asks can be called. */
 export function isAskerName(text: string): boolean {
   const [team = '', ...agent] = text.split('/');
-  const isReserved = team === SERVERS_TEAM || team === LOCAL;
-  return !isReserved && agent.length === 1 && [team, ...agent].every(isFleetName);
+  if (team === SERVERS_TEAM || team === LOCAL || agent.length !== 1) return false;
+  return [team, ...agent].every(isFleetName);
 }
 
 /**

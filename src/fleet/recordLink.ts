@@ -59,7 +59,7 @@ export class RecordLink {
       await this.#jetstream.publish(this.#subject, line, { msgID: id, timeout: ACK_MS });
       this.#retryMs = FIRST_RETRY_MS;
     } catch (error) {
-      this.#pause(`it does not take what is sent (${errorMessage(error)})`);
+      void this.#pause(`it does not take what is sent (${errorMessage(error)})`);
       throw error;
     }
   }
@@ -100,13 +100,10 @@ export class RecordLink {
     return nats;
   }
 
-  #pause(problem: string): void {
+  async #pause(problem: string): Promise<void> {
     if (this.state !== 'up') return;
     this.#down(problem);
-    void this.#tryAgain(this.#nats);
-  }
-
-  async #tryAgain(nats: NatsConnection | undefined): Promise<void> {
+    const nats = this.#nats;
     const { signal } = this.#closing;
     const options = { ref: false, signal };
     await sleep(this.#nextPause(), undefined, options).catch(() => undefined);

@@ -49,10 +49,6 @@ export class Tokens {
     return true;
   }
 
-  nameOf(token: string): string | undefined {
-    return this.nameOfProof(proofOf(token));
-  }
-
   nameOfProof(proof: string): string | undefined {
     return this.#names.get(proof);
   }
@@ -83,12 +79,9 @@ export async function readTokens(file: string, names = AGENTS): Promise<Tokens> 
     const [name = '', token = '', ...more] = line.trim().split(/\s+/u);
     if (name === '' || name.startsWith('#')) continue;
     const problem = findProblem(names, name, token, more);
-    if (problem) throw new Error(`${file}, line ${index + 1}: ${problem}`);
-    if (!tokens.add(name, token)) {
-      throw new Error(
-        `${file}, line ${index + 1}: another line has the same token: give each its own`,
-      );
-    }
+    const isTaken = problem === undefined && !tokens.add(name, token);
+    const why = isTaken ? 'another line has the same token: give each its own' : problem;
+    if (why !== undefined) throw new Error(`${file}, line ${index + 1}: ${why}`);
   }
   if (tokens.size === 0) throw new Error(`${file} holds no token: write lines NAME TOKEN`);
   return tokens;
@@ -121,7 +114,7 @@ export function admit(request: IncomingMessage, options: AccessOptions): Admissi
   if (!tokens) return { asker: certified };
   const token = /^Bearer +(\S+) *$/iu.exec(request.headers.authorization ?? '')?.[1];
   if (token === undefined) return { status: 401, error: `There is no token: ${WHO}` };
-  const asker = tokens.nameOf(token);
+  const asker = tokens.nameOfProof(proofOf(token));
   if (asker === undefined) return { status: 401, error: `The token is not known: ${WHO}` };
   if (certified === undefined || certified === asker) return { asker };
   return { status: 403, error: 'The token and the client certificate are of two agents' };

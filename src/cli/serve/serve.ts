@@ -66,8 +66,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   const policy = await CurrentPolicy.open(settings, { ...options, masking });
   let beside: CurrentPolicy | undefined;
   try {
-    const asShadow = { ...options, masking, isShadow: true };
-    if (shadow) beside = await CurrentPolicy.open(shadow, asShadow);
+    if (shadow) beside = await CurrentPolicy.open(shadow, { ...options, masking, isShadow: true });
     const recording = { trace: options.trace, fleet: recordOf(options), isServer: true };
     const work = () => listen({ policy, shadow: beside, listening, fleet, hangups }, options);
     return await withOtlp(options.otlp, masking, () => withTrace(recording, masking, work));
