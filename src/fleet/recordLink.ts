@@ -59,7 +59,7 @@ export class RecordLink {
       await this.#jetstream.publish(this.#subject, line, { msgID: id, timeout: ACK_MS });
       this.#retryMs = FIRST_RETRY_MS;
     } catch (error) {
-      void this.#pause(`it does not take what is sent (${errorMessage(error)})`);
+      this.#pause(`it does not take what is sent (${errorMessage(error)})`);
       throw error;
     }
   }
@@ -100,10 +100,13 @@ export class RecordLink {
     return nats;
   }
 
-  async #pause(problem: string): Promise<void> {
+  #pause(problem: string): void {
     if (this.state !== 'up') return;
     this.#down(problem);
-    const nats = this.#nats;
+    void this.#tryAgain(this.#nats);
+  }
+
+  async #tryAgain(nats: NatsConnection | undefined): Promise<void> {
     const { signal } = this.#closing;
     const options = { ref: false, signal };
     await sleep(this.#nextPause(), undefined, options).catch(() => undefined);

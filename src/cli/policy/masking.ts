@@ -18,7 +18,6 @@ export class Masking implements Pick<Config, 'getHookEnvironment'> {
     this.#all.tokenVariables = [...new Set([...this.#all.tokenVariables, ...tokenVariables])];
   }
 
-  /** Stays the same object. */
   getHookEnvironment() {
     return this.#all;
   }

@@ -124,10 +124,7 @@ export function admit(request: IncomingMessage, options: AccessOptions): Admissi
  * Without credentials only programs of this machine may ask. A page in a browser of it is none of them: it sends an
  * `Origin`, or a name in `Host` that somebody else has pointed to this machine.
  */
-function admitLocal(
-  { headers }: IncomingMessage,
-  { admitsLocalPages = false }: AccessOptions,
-): Admission {
+function admitLocal({ headers }: IncomingMessage, options: AccessOptions): Admission {
   // Some load balancers name none where they look whether it is ready; browsers always do.
   if (headers.host !== undefined && !isLoopback(headers.host.replace(/:\d{1,5}$/u, ''))) {
     const said = toOneLine(headers.host, 80);
@@ -135,7 +132,7 @@ function admitLocal(
   }
   const { origin } = headers;
   if (origin === undefined) return {};
-  const page = admitsLocalPages && URL.canParse(origin) && new URL(origin);
+  const page = options.admitsLocalPages && URL.canParse(origin) && new URL(origin);
   if (page && isLoopback(page.hostname)) return {};
   return { status: 403, error: 'Pages of a browser may not ask: the request has an Origin' };
 }

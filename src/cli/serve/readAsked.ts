@@ -124,7 +124,6 @@ function readReceived(asked: Asked, sent: Record<string, unknown>): ReadQuestion
 /** What a question does not say is empty: the server's own session is another one. */
 function sessionOf({ asker }: Asked, identity: Identity): CallSession {
   const { sessionId = '', cwd = '', transcriptPath = '', agent = '' } = identity;
-  // What a program of this machine says is nobody's credentials.
   const who = agent ? `${asker ?? LOCAL}/${agent}` : asker;
   return Object.assign({}, identity, { sessionId, cwd, transcriptPath, agent: who, asker });
 }
