@@ -31,10 +31,18 @@ export function isFleetName(text: string): boolean {
   return NAME.test(text);
 }
 
-/** Whether it is `TEAM/AGENT`. */
+/** The team of all policy servers, whose word the record takes. */
+export const SERVERS_TEAM = 'policy';
+/** In place of a team and an agent: who asks without credentials, on this machine. */
+export const LOCAL = 'local';
+/** Completes "TEAM/AGENT". */
+export const ASKER_FORM = `of letters, digits, "-" and "_"; no agent is of the team ${SERVERS_TEAM}, which is that of servers, or ${LOCAL}, which is nobody's`;
+
+/** Whether it is `TEAM/AGENT`, as somebody who asks can be called. */
 export function isAskerName(text: string): boolean {
-  const parts = text.split('/');
-  return parts.length === 2 && parts.every(isFleetName);
+  const [team = '', ...agent] = text.split('/');
+  if (team === SERVERS_TEAM || team === LOCAL || agent.length !== 1) return false;
+  return [team, ...agent].every(isFleetName);
 }
 
 /**
@@ -42,11 +50,13 @@ export function isAskerName(text: string): boolean {
  * this process, those that begin with `HOOKSTACK_` can be named in its path: `${HOOKSTACK_AGENT}`.
  *
  * @param valueOf what a variable holds. Default: in this process
+ * @param isServer whether it is of a policy server itself, whose names are checked
  * @throws Error for anything else, for a secret in the address, and for `http://` to another machine
  */
 export function parseFleetAddress(
   text: string,
   valueOf: (variable: string) => string | undefined = (variable) => hostEnvironment()[variable],
+  isServer = false,
 ): FleetAddress {
   const url = parseUrl(text);
   if (url.username || url.password) {
@@ -58,11 +68,11 @@ export function parseFleetAddress(
     return { kind: 'http', url };
   }
   if (url.protocol === 'nats:' || url.protocol === 'tls:') {
-    const [team = '', agent = '', ...more] = fillIn(url.pathname.slice(1), valueOf).split('/');
-    if (!isFleetName(team) || !isFleetName(agent) || more.length > 0) {
-      throw new Error(
-        'its url does not say who asks: write nats://HOST:PORT/TEAM/AGENT, with names of letters, digits, "-" and "_"',
-      );
+    const who = fillIn(url.pathname.slice(1), valueOf);
+    const [team = '', agent = ''] = who.split('/');
+    if (!isServer && !isAskerName(who)) {
+      const form = `write nats://HOST:PORT/TEAM/AGENT, ${ASKER_FORM}`;
+      throw new Error(`its url does not say who asks: ${form}`);
     }
     const tls = url.protocol === 'tls:' || !isLocal;
     return { kind: 'nats', server: `${url.hostname}:${url.port || '4222'}`, tls, team, agent };

@@ -18,6 +18,8 @@ export interface JoinOptions {
   readonly logger?: DebugLogger;
   /** Ms that `close` may take, besides the time to end the connection. Default 2000. */
   readonly flushMs?: number;
+  /** Whether it is a policy server. Default: it is an agent, which is of no team `policy`. */
+  readonly isServer?: boolean;
 }
 
 /** What belongs to a fleet, until it is closed. */
@@ -52,12 +54,12 @@ export async function joinFleet(
 
 async function openRecord(
   settings: FleetSettings,
-  { environment, flushMs }: JoinOptions,
+  { environment, flushMs, isServer }: JoinOptions,
   tell: (message: string) => void,
 ): Promise<Membership> {
   const { url, caFile, certFile, keyFile, ...source } = withFiles(settings);
   if (url === undefined) throw new Error('it has no url: write nats://HOST:PORT/TEAM/AGENT');
-  const address = parseFleetAddress(url);
+  const address = parseFleetAddress(url, undefined, isServer);
   if (address.kind !== 'nats') throw new Error(RECORD_NEEDS_NATS);
   const { tokenVariable } = source;
   const tls = { caFile, certFile, keyFile };

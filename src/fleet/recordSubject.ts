@@ -7,9 +7,6 @@ export const RECORD_STREAM = 'HOOKS_RECORD';
 /** What it keeps: of each agent its own subject. */
 export const RECORD_SUBJECTS = 'hooks.event.>';
 
-/** The team of all policy servers. */
-export const SERVERS_TEAM = 'policy';
-
 export const RECORD_NEEDS_NATS =
   'the record goes over NATS only: write nats://HOST:PORT/TEAM/AGENT as its url';
 

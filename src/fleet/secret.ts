@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 import { parseAnswer } from '../protocol/readHookOutput.js';
+import { isPrivateGroup } from '../util/guardedFile.js';
 import { readText, reasonOf } from '../util/guardedRead.js';
 import { requireHome } from '../util/homeDirectory.js';
 import { hostEnvironment } from '../util/requester.js';
@@ -10,7 +11,7 @@ import { NOTE_KEY } from './question.js';
 
 /** What proves who asks: a bearer token over HTTP; over NATS `user:password`, the seed of an nkey, or a creds file. */
 export interface SecretSource {
-  /** A file of mode 600, in which it stands, or of a group that this process is in; `~/` is the home directory. */
+  /** A file of mode 600, in which it stands, or of root, for a group of this process; `~/` is the home directory. */
   readonly tokenFile?: string;
   /** The variable of this process that holds it. */
   readonly tokenVariable?: string;
@@ -56,14 +57,14 @@ export async function readSecretFile(file: string, maxBytes = MAX_SECRET_BYTES):
 
 function objectTo(file: string, stats: Stats): string | undefined {
   if (process.platform === 'win32' || (stats.mode & 0o077) === 0) return undefined;
-  if ((stats.mode & 0o037) === 0 && isOfOwnGroup(stats)) return undefined;
+  if ((stats.mode & 0o037) === 0 && isForOwnGroup(stats)) return undefined;
   return `others can read it: chmod 600 ${quoteWord(file)}`;
 }
 
 /** As Kubernetes mounts a secret: of root, and for a group. With a list of its own, as systemd has, the group is root, too. */
-function isOfOwnGroup({ uid, gid }: Stats): boolean {
+function isForOwnGroup({ uid, gid }: Stats): boolean {
   const { geteuid, getegid, getgroups } = process;
-  if (uid !== 0 && uid !== geteuid?.()) return false;
+  if (uid !== 0) return uid === geteuid?.() && isPrivateGroup(gid);
   return gid === 0 || gid === getegid?.() || getgroups?.().includes(gid) === true;
 }
 

@@ -59,7 +59,8 @@ describe('a query of the record', () => {
   });
 
   it('asks for what counted, and for what a shadow says', () => {
-    const shadow = { kind: 'shadow', isShadow: true, counted: 'allow', policy: 'b' } as const;
+    const of = { from: 'policy/policy', policy: 'b' } as const;
+    const shadow = { ...of, kind: 'shadow', isShadow: true, counted: 'allow' } as const;
     const { verdict, shadow: said, counted, policy } = rowOf(span(shadow));
     expect({ verdict, said, counted, policy }).toEqual({
       verdict: null,
@@ -78,13 +79,35 @@ describe('a query of the record', () => {
     );
     expect(rowOf(span({ from: 'acme/two', agent: 'acme/one' })).agent).toBe('acme/two');
     expect(rowOf(span({ from: 'policyless/two', agent: 'acme/one' })).agent).toBe('policyless/two');
+    expect(rowOf(span({ from: 'policy/policy' })).agent).toBe('policy/policy');
+  });
+});
+
+describe('who has approved, and by which policy,', () => {
+  const by = { approver: 'ann', policy: 'abc' };
+
+  it.each([
+    ['is what a server says', 'policy/policy', by],
+    ['is what this machine has seen', undefined, by],
+    [
+      'is what an agent says, with its name',
+      'acme/one',
+      { approver: 'acme/one says: ann', policy: 'acme/one says: abc' },
+    ],
+  ])('%s', (_whose, from, told) => {
+    const fields = { ...by, ...(from === undefined ? {} : { from }) };
+    const { from: _, ...here } = span(fields);
+    const record = from === undefined ? here : span(fields);
+    expect(rowOf(record)).toMatchObject(told);
+    expect(matcherOf(parseQuery('approver=ann', NOW))(rowOf(record))).toBe(from !== 'acme/one');
   });
 });
 
 describe('hookstack trace --query', () => {
   it('lists what fits, the oldest first, and what a terminal would obey is data', async () => {
+    const RED = 'later \u001b[31mred';
     const spans = [
-      span({ start: NOW, reason: 'later \u001b[31mred', approver: 'ann' }),
+      span({ start: NOW, from: 'policy/1', agent: 'acme/one', approver: 'ann', reason: RED }),
       span({ start: NOW - 1000, reason: 'earlier' }),
       span({ verdict: 'allow' }),
     ];

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { remoteApprover } from '../../src/fleet/fleetApprover.js';
+import { answerQuestion } from '../../src/cli/serve/approvals/approvalQuestions.js';
 import { digestOf, keyOf } from '../../src/cli/serve/approvals/storedQuestion.js';
 import type { ApprovalRequest } from '../../src/protocol/approval.js';
 import { startNats, type TestNats } from '../helpers/natsServer.js';
@@ -192,6 +193,28 @@ describe('a question to a person', () => {
     for (let n = 0; n < 3; n++) expect(await pose('acme/one')).not.toHaveProperty('status');
     expect(await pose('acme/one')).toMatchObject({ status: 429 });
     expect(await pose('acme/two')).not.toHaveProperty('status');
+    await server.kill();
+  });
+
+  it('is not asked without end by one agent, nor taken back; others are not held up', async () => {
+    const server = await startServer(nats);
+    const { expiresAt: _, ...request } = requestOf();
+    const posed = { from: 'acme/one', request, timeoutMs: 20_000, waitMs: 1 };
+    // All that 20 questions need which are asked again each 5 s, and half of them once more.
+    for (let n = 0; n < 300; n += 1)
+      expect(await server.board.ask(posed)).toEqual({ kind: 'open' });
+    let taken = 0;
+    while (taken < 1000 && !(await server.board.takeBack('acme/one', `made-up-${taken}`)))
+      taken += 1;
+    expect(taken).toBe(301);
+    expect(await server.board.ask(posed)).toMatchObject({ status: 429 });
+    const body = JSON.stringify({ takeBack: request.id });
+    const put = { from: 'acme/one', body, header: () => undefined };
+    expect(await answerQuestion(server.board, put)).toMatchObject({ status: 429 });
+    const other = { ...posed, from: 'acme/two' };
+    expect(await server.board.ask(other)).toEqual({ kind: 'open' });
+    for (const from of ['acme/one', 'acme/two']) await first.board.takeBack(from, request.id);
+    await vi.waitFor(() => expect(first.board.list()).toEqual([]));
     await server.kill();
   });
 

@@ -79,6 +79,8 @@ describe('a session that is to be forgotten', () => {
       span({ ...served, agent: 'acme/one/sub', name: 'mine' }),
       span({ session: 'sess', from: 'acme/two', name: 'evidence' }),
       span({ ...served, agent: 'acme/two', name: 'evidence' }),
+      // Of whom nobody knows who it is: it is not of acme/two, whatever was said.
+      span({ ...served, agent: 'local/acme/two/x', name: 'mine' }),
     ]);
     await collectOnce(nats, directory.path);
     const all = [...asPolicy(), '--out', out()];
@@ -87,9 +89,9 @@ describe('a session that is to be forgotten', () => {
     expect(refused.stderr).toBe(
       'error: Nothing is removed: 2 agents have named a session so (acme/one, acme/two); say which one: --of TEAM/AGENT',
     );
-    expect(await names()).toHaveLength(4);
+    expect(await names()).toHaveLength(5);
     const { stdout } = await forget('sess', '--of', 'acme/one', ...all);
-    expect(stdout).toBe(`Removed 2 spans of the stream, 2 spans of the files in ${out()}`);
+    expect(stdout).toBe(`Removed 3 spans of the stream, 3 spans of the files in ${out()}`);
     expect(await names()).toEqual(['evidence', 'evidence']);
   });
 
@@ -264,17 +266,9 @@ describe.skipIf(SQLITE_NODE === undefined)('the record in SQLite', () => {
         path.join(directory.path, name),
       );
     await mkdir(path.join(directory.path, '.llxprt'));
-    const own = {
-      url: `${nats.url}/policy/policy`,
-      tokenFile: writeToken(directory.path),
-      record: true,
-    };
     const asking = saying({ decision: 'ask', reason: 'it is production' }, { name: 'production' });
     const hooks = { BeforeTool: [{ hooks: [asking] }] };
-    const settings = await file(
-      'policy.json',
-      JSON.stringify({ enableHooks: true, hooks, fleet: own }),
-    );
+    const settings = await file('policy.json', JSON.stringify({ enableHooks: true, hooks }));
     const server = execa(
       process.execPath,
       [
@@ -324,9 +318,9 @@ describe.skipIf(SQLITE_NODE === undefined)('the record in SQLite', () => {
     const version = /\b[0-9a-f]{12}\b/u.exec(stdout)?.[0];
     expect(version).toBeDefined();
     expect(rows.split('\n')).toEqual([
-      `acme/one|acme/one|hook|deploy|ask||${version}`,
-      `acme/one|acme/one|question|deploy|allow|anna|${version}`,
-      'acme/one|acme/one|tool|deploy|allow|anna|',
+      `acme/one|acme/one|hook|deploy|ask||acme/one says: ${version}`,
+      `acme/one|acme/one|question|deploy|allow|acme/one says: anna|acme/one says: ${version}`,
+      'acme/one|acme/one|tool|deploy|allow|acme/one says: anna|',
       `policy/policy|acme/one|hook|deploy|ask||${version}`,
       `policy/policy|acme/one|question|deploy|allow|anna|${version}`,
     ]);

@@ -221,6 +221,11 @@ describe('a remote hook over HTTP', () => {
     ],
     ['nobody in particular', async () => 'nats://127.0.0.1:4222', /does not say who asks/],
     [
+      'a policy server',
+      async () => 'nats://127.0.0.1:4222/policy/one',
+      /no agent is of the team policy/,
+    ],
+    [
       'a variable that may hold a secret',
       async () => 'nats://127.0.0.1:4222/acme/${HOME}',
       /does not begin with HOOKSTACK_: rename it/,

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { execa } from 'execa';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readSecretFile } from '../../src/fleet/secret.js';
+import { isPrivateGroup } from '../../src/util/guardedFile.js';
 import { MAIN, Cli } from '../cli/helpers.js';
 import { hook } from '../helpers/hooks.js';
 
@@ -22,10 +23,14 @@ beforeEach(async () => {
 });
 
 describe('the file of a secret', () => {
-  it.each([0o600, 0o400, 0o640, 0o440])('may have mode %o', async (mode) => {
-    await chmod(file, mode);
-    expect(await readSecretFile(file)).toContain('acme/one');
-  });
+  const isForGroup = isRoot || isPrivateGroup(process.getgid?.() ?? -1);
+  it.each([0o600, 0o400, ...(isForGroup ? [0o640, 0o440] : [])])(
+    'may have mode %o',
+    async (mode) => {
+      await chmod(file, mode);
+      expect(await readSecretFile(file)).toContain('acme/one');
+    },
+  );
 
   it.each([0o644, 0o604, 0o444, 0o660, 0o620, 0o650])('must not have mode %o', async (mode) => {
     await chmod(file, mode);
@@ -89,5 +94,19 @@ describe.runIf(isForAll)('a server without rights, as in a pod', () => {
       exitCode: 2,
       stderr: expect.stringContaining('others can read it: chmod 600') as string,
     });
+  });
+
+  it.each([
+    ['its own', GROUP],
+    ['a further one', FS_GROUP],
+  ])('refuses one of its user for a group that may have others: %s', async (_which, group) => {
+    await chown(file, USER, group);
+    await chmod(file, 0o640);
+    expect(await serve(FS_GROUP)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('others can read it: chmod 600') as string,
+    });
+    await chmod(file, 0o600);
+    expect(await serve(FS_GROUP)).toMatchObject({ exitCode: 0 });
   });
 });

@@ -4,6 +4,7 @@ import { errorMessage } from '../../util/errorMessage.js';
 import { oneAtATime } from '../../util/oneAtATime.js';
 import { stampOf } from '../../util/paths.js';
 import { printNotice } from '../shared/terminal.js';
+import type { Masking } from './masking.js';
 import { openPolicy, type Policy } from './policy.js';
 
 /** Ms between two looks at the file. What is different is read once it stays the same from one look to the next. */
@@ -15,6 +16,8 @@ interface CurrentPolicyOptions {
   readonly isShadow?: boolean;
   /** Whether a change of the file counts by itself. */
   readonly watch: boolean;
+  /** Told of each policy before it counts. */
+  readonly masking?: Masking;
 }
 
 /** The policy of a file that counts now. One that is replaced goes on until its questions are answered. */
@@ -30,7 +33,9 @@ export class CurrentPolicy {
   /** @throws UsageError for a file that is no policy */
   static async open(file: string, options: CurrentPolicyOptions): Promise<CurrentPolicy> {
     const stamp = await stampAt(file);
-    return new CurrentPolicy(file, options, stamp, await openPolicy(file, options));
+    const policy = await openPolicy(file, options);
+    options.masking?.add(policy);
+    return new CurrentPolicy(file, options, stamp, policy);
   }
 
   private constructor(
@@ -98,6 +103,7 @@ export class CurrentPolicy {
       const isSame = next.version === before.version;
       if (isSame && !isAsked && !isMended) return await next.release();
       next.config.getHookSystem()?.continueFrom(config.getHookSystem());
+      options.masking?.add(next);
       this.policy = next;
       printNotice('note', `${what} ${next.version} of ${file} ${counts}${isSame ? ', anew' : ''}`);
       // Not waited for: its questions may take long.

@@ -1,6 +1,7 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LOCAL } from '../../fleet/address.js';
 import { RECORD_STREAM, readFleetSpan } from '../../fleet/recordSubject.js';
 import { removeControls } from '../../protocol/sanitizeText.js';
 import { loadJetStream, COLLECT_CONSUMER } from './stream.js';
@@ -116,11 +117,13 @@ class SessionSpans {
 const MAX_NAMED = 10;
 /** No agent's name. */
 const ANY = '';
+/** What a server says of one whom it knows. */
+const AGENT = new RegExp(`^(?!${LOCAL}/)[^/]+/[^/]+`, 'u');
 
 /** Who has said so: `team/agent`. A server says whom it has answered; `undefined` where it knows nobody. */
 function agentOf({ from, agent }: Related): string | undefined {
   if (!isOfServer(from ?? '')) return from ?? '';
-  return /^[^/]+\/[^/]+/u.exec(agent ?? '')?.[0];
+  return AGENT.exec(agent ?? '')?.[0];
 }
 
 function keyOf(id: string, span: Related): string {

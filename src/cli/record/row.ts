@@ -1,4 +1,4 @@
-import { SERVERS_TEAM } from '../../fleet/recordSubject.js';
+import { SERVERS_TEAM } from '../../fleet/address.js';
 import type { SpanRecord } from '../../trace/record.js';
 import type { Column } from './columns.js';
 
@@ -14,12 +14,13 @@ export type Related = Pick<SpanRecord, 'id' | 'parent'> & {
 export function rowOf(span: SpanRecord): RecordRow {
   const { kind, name, from, agent, decidedBy, parent, isShadow } = span;
   const isHooks = kind === 'hook' || kind === 'question';
-  // An agent could say that it is another one; a server says who has asked it.
-  const isBelieved = agent !== undefined && (from === undefined || isOfServer(from));
+  // An agent could say that it is another one, or that somebody has allowed it; a server knows.
+  const isServers = from === undefined || isOfServer(from);
+  const said = (what = '') => (what === '' ? null : isServers ? what : `${from} says: ${what}`);
   return {
     time: new Date(span.start).toISOString(),
     from: from ?? null,
-    agent: isBelieved ? agent : (from ?? null),
+    agent: (isServers && agent) || from || null,
     session: span.session ?? null,
     kind,
     event: span.event ?? null,
@@ -30,8 +31,8 @@ export function rowOf(span: SpanRecord): RecordRow {
     shadow: isShadow ? span.verdict : null,
     counted: span.counted ?? null,
     hook: isHooks ? name : (decidedBy?.join(', ') ?? null),
-    approver: span.approver ?? null,
-    policy: span.policy ?? null,
+    approver: said(span.approver),
+    policy: said(span.policy),
     reason: span.reason ?? span.error ?? null,
     duration_ms: span.durationMs,
     id: span.id,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import { isAskerName, isFleetName, isLoopback } from '../../fleet/address.js';
+import { ASKER_FORM, isAskerName, isFleetName, isLoopback } from '../../fleet/address.js';
 import { readSecretFile } from '../../fleet/secret.js';
 import { proofOf } from '../shared/people/people.js';
 import { toOneLine } from '../shared/terminal.js';
@@ -49,10 +49,6 @@ export class Tokens {
     return true;
   }
 
-  nameOf(token: string): string | undefined {
-    return this.nameOfProof(proofOf(token));
-  }
-
   nameOfProof(proof: string): string | undefined {
     return this.#names.get(proof);
   }
@@ -60,15 +56,15 @@ export class Tokens {
 
 /** What the names of a file of tokens are. */
 export interface TokenNames {
-  /** Completes "lines … TOKEN". */
+  /** Completes "the name is". */
   readonly form: string;
   readonly is: (name: string) => boolean;
 }
 
-const AGENTS: TokenNames = { form: 'TEAM/AGENT', is: isAskerName };
+const AGENTS: TokenNames = { form: `TEAM/AGENT, ${ASKER_FORM}`, is: isAskerName };
 
 /** People who answer questions. */
-export const PEOPLE: TokenNames = { form: 'NAME', is: isFleetName };
+export const PEOPLE: TokenNames = { form: 'NAME, of letters, digits, "-", "_"', is: isFleetName };
 
 /**
  * Reads a file of mode 600 with a line `TEAM/AGENT TOKEN` for each agent. Lines that begin with `#` are comments.
@@ -83,14 +79,11 @@ export async function readTokens(file: string, names = AGENTS): Promise<Tokens> 
     const [name = '', token = '', ...more] = line.trim().split(/\s+/u);
     if (name === '' || name.startsWith('#')) continue;
     const problem = findProblem(names, name, token, more);
-    if (problem) throw new Error(`${file}, line ${index + 1}: ${problem}`);
-    if (!tokens.add(name, token)) {
-      throw new Error(
-        `${file}, line ${index + 1}: another line has the same token: give each its own`,
-      );
-    }
+    const isTaken = problem === undefined && !tokens.add(name, token);
+    const why = isTaken ? 'another line has the same token: give each its own' : problem;
+    if (why !== undefined) throw new Error(`${file}, line ${index + 1}: ${why}`);
   }
-  if (tokens.size === 0) throw new Error(`${file} holds no token: write lines ${names.form} TOKEN`);
+  if (tokens.size === 0) throw new Error(`${file} holds no token: write lines NAME TOKEN`);
   return tokens;
 }
 
@@ -100,7 +93,7 @@ function findProblem(
   token: string,
   more: readonly string[],
 ): string | undefined {
-  if (!names.is(name)) return `the name is not ${names.form}, of letters, digits, "-" and "_"`;
+  if (!names.is(name)) return `the name is not ${names.form}`;
   if (token === '') return 'there is no token behind the name';
   if (more.length > 0) return 'there is more than a name and a token';
   if (token.length >= MIN_TOKEN) return undefined;
@@ -116,12 +109,12 @@ export function admit(request: IncomingMessage, options: AccessOptions): Admissi
   if (!tokens && !hasClientCertificates) return admitLocal(request, options);
   const certified = hasClientCertificates ? certifiedName(request) : undefined;
   if (hasClientCertificates && certified === undefined) {
-    return { status: 403, error: 'The CN of the client certificate is not TEAM/AGENT' };
+    return { status: 403, error: `The CN of the client certificate is not ${AGENTS.form}` };
   }
   if (!tokens) return { asker: certified };
   const token = /^Bearer +(\S+) *$/iu.exec(request.headers.authorization ?? '')?.[1];
   if (token === undefined) return { status: 401, error: `There is no token: ${WHO}` };
-  const asker = tokens.nameOf(token);
+  const asker = tokens.nameOfProof(proofOf(token));
   if (asker === undefined) return { status: 401, error: `The token is not known: ${WHO}` };
   if (certified === undefined || certified === asker) return { asker };
   return { status: 403, error: 'The token and the client certificate are of two agents' };
@@ -131,10 +124,7 @@ export function admit(request: IncomingMessage, options: AccessOptions): Admissi
  * Without credentials only programs of this machine may ask. A page in a browser of it is none of them: it sends an
  * `Origin`, or a name in `Host` that somebody else has pointed to this machine.
  */
-function admitLocal(
-  { headers }: IncomingMessage,
-  { admitsLocalPages = false }: AccessOptions,
-): Admission {
+function admitLocal({ headers }: IncomingMessage, options: AccessOptions): Admission {
   // Some load balancers name none where they look whether it is ready; browsers always do.
   if (headers.host !== undefined && !isLoopback(headers.host.replace(/:\d{1,5}$/u, ''))) {
     const said = toOneLine(headers.host, 80);
@@ -142,7 +132,7 @@ function admitLocal(
   }
   const { origin } = headers;
   if (origin === undefined) return {};
-  const page = admitsLocalPages && URL.canParse(origin) && new URL(origin);
+  const page = options.admitsLocalPages && URL.canParse(origin) && new URL(origin);
   if (page && isLoopback(page.hostname)) return {};
   return { status: 403, error: 'Pages of a browser may not ask: the request has an Origin' };
 }

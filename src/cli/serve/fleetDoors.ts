@@ -1,14 +1,12 @@
 import path from 'node:path';
-import { isFleetName } from '../../fleet/address.js';
+import { isFleetName, LOCAL, SERVERS_TEAM } from '../../fleet/address.js';
 import type { TlsFiles } from '../../fleet/question.js';
-import { SERVERS_TEAM } from '../../fleet/recordSubject.js';
 import { readSecret } from '../../fleet/secret.js';
 import type { FleetSettings } from '../../fleet/fleetSettings.js';
 import { tlsOf, type NatsServerOptions } from '../shared/natsServer.js';
 import { peopleWithTokens } from '../shared/people/people.js';
 import type { PeopleOptions } from '../shared/people/peopleOptions.js';
 import { readPeople, signInOption, WAYS, type GivenPeople } from '../shared/people/readPeople.js';
-import { LOCAL } from '../shared/people/roles.js';
 import { printNotice } from '../shared/terminal.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
 import { PEOPLE, readTokens, type AccessOptions } from './access.js';

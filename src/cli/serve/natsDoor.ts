@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Msg, MsgHdrs, NatsConnection, Subscription } from '@nats-io/transport-node';
-import { isFleetName } from '../../fleet/address.js';
+import { isAskerName } from '../../fleet/address.js';
 import { forbids, withMarkOf } from '../../fleet/answerMark.js';
 import { lastWords, loadPackage, withAdvice } from '../../fleet/natsConnection.js';
 import { directSubject, HEADERS, newQuestionId, readQuestion } from '../../fleet/question.js';
@@ -203,7 +203,7 @@ export class NatsDoor {
   /** @returns `team/agent`; `undefined` for what gets no answer */
   #senderOf(message: Msg): string | undefined {
     const [team = '', agent = ''] = message.subject.split('.').slice(-2);
-    if (!isFleetName(team) || !isFleetName(agent)) return undefined;
+    if (!isAskerName(`${team}/${agent}`)) return undefined;
     // A server may publish anywhere: an agent could write through it where it may not, such as a command to JetStream.
     if (message.reply?.startsWith(`_INBOX.${team}.${agent}.`)) return `${team}/${agent}`;
     this.#warnOnce(

@@ -54,7 +54,7 @@ export class Quota {
   }
 }
 
-const MINUTE_MS = 60_000;
+export const MINUTE_MS = 60_000;
 
 /** What somebody did within the last minute. */
 export class LastMinute {

@@ -1,6 +1,7 @@
 import { HookEventName, type CallSession, type HookPayload } from '../../protocol/types.js';
 import type { ReadQuestion } from '../policy/decide.js';
 import { receive, UnreadableEvent } from '../../dialects/reverse.js';
+import { LOCAL } from '../../fleet/address.js';
 import type { Question } from '../../fleet/question.js';
 import { events, findTooDeepField, readEventFields } from '../../protocol/events.js';
 import { toModelFields } from '../shared/eventFields.js';
@@ -123,7 +124,7 @@ function readReceived(asked: Asked, sent: Record<string, unknown>): ReadQuestion
 /** What a question does not say is empty: the server's own session is another one. */
 function sessionOf({ asker }: Asked, identity: Identity): CallSession {
   const { sessionId = '', cwd = '', transcriptPath = '', agent = '' } = identity;
-  const who = asker && agent ? `${asker}/${agent}` : asker || agent || undefined;
+  const who = agent ? `${asker ?? LOCAL}/${agent}` : asker;
   return Object.assign({}, identity, { sessionId, cwd, transcriptPath, agent: who, asker });
 }
 

@@ -4,7 +4,7 @@ import { oneAtATime } from '../../util/oneAtATime.js';
 import { Hangups, watchInterruption } from '../shared/interruption.js';
 import { checkPolicies } from '../policy/checkPolicy.js';
 import { CurrentPolicy } from '../policy/currentPolicy.js';
-import { maskingOf } from '../policy/masking.js';
+import { Masking } from '../policy/masking.js';
 import { Shadow } from '../policy/shadow.js';
 import { logAs, plural, printNotice, report, type LogFormat } from '../shared/terminal.js';
 import { UsageError } from '../shared/usageError.js';
@@ -62,12 +62,12 @@ export async function serve(options: ServeOptions): Promise<number> {
     throw new UsageError('Say whose hooks answer: hookstack serve --settings FILE');
   }
   const hangups = new Hangups();
-  const policy = await CurrentPolicy.open(settings, options);
+  const masking = new Masking();
+  const policy = await CurrentPolicy.open(settings, { ...options, masking });
   let beside: CurrentPolicy | undefined;
   try {
-    if (shadow) beside = await CurrentPolicy.open(shadow, { ...options, isShadow: true });
-    const masking = maskingOf(beside ? [policy, beside] : [policy]);
-    const recording = { trace: options.trace, fleet: recordOf(options) };
+    if (shadow) beside = await CurrentPolicy.open(shadow, { ...options, masking, isShadow: true });
+    const recording = { trace: options.trace, fleet: recordOf(options), isServer: true };
     const work = () => listen({ policy, shadow: beside, listening, fleet, hangups }, options);
     return await withOtlp(options.otlp, masking, () => withTrace(recording, masking, work));
   } finally {

@@ -189,6 +189,26 @@ describe('what hooks of the server read', () => {
     expect(await seen()).toMatchObject({ ...session, agent: 'acme/one/sub', ...CALL });
   });
 
+  it.each([
+    ['own', 'acme/two/x'],
+    ['claude', 'x'],
+  ] as const)(
+    'is of nobody who is known where nobody is, whatever %s says',
+    async (format, agent) => {
+      const { answers } = await open(onCalls(keep));
+      const event = { hook_event_name: format === 'own' ? 'BeforeTool' : 'PreToolUse' };
+      const tool = format === 'own' ? CALL : { tool_name: 'Write', tool_input: { file_path: 'a' } };
+      const spans: Span[] = [];
+      const listen = (message: unknown) => void spans.push(message as Span);
+      channels.event.asyncEnd.subscribe(listen);
+      await answers.answer(about({ ...event, ...tool, agent }, { format }));
+      channels.event.asyncEnd.unsubscribe(listen);
+      const who = format === 'own' ? `local/${agent}` : undefined;
+      expect((await seen())['agent']).toBe(who);
+      expect(spans.map((each) => each.agent)).toEqual([who]);
+    },
+  );
+
   it('has nothing of the server where the question does not say it', async () => {
     const { answers } = await open(onCalls(keep));
     await answers.answer(about(CALL));

@@ -388,6 +388,19 @@ const settings = (name: string, redact?: string) =>
     ...(redact && { hookEnvironment: { redact: [redact], allow: [redact] } }),
   });
 
+const slowly = (name: string, others: object) =>
+  JSON.stringify({
+    enableHooks: true,
+    hooks: {
+      BeforeTool: [
+        { hooks: [hook('touch asked; until [ -e go ]; do sleep 0.02; done', { name })] },
+      ],
+    },
+    ...others,
+  });
+
+const eventSpan = async () => (await spans()).find(({ kind }) => kind === 'event');
+
 describe('a shadow policy', () => {
   it('is asked as well, recorded, and has no effect', async () => {
     const strict = blocking('stricter', '.*');
@@ -495,6 +508,31 @@ describe('a shadow policy', () => {
     expect(text).toContain('[SHADOWED]');
     expect(text).toContain('[LATER]');
     for (const value of Object.values(env)) expect(text).not.toContain(value);
+  });
+
+  it.each([
+    ['was there at first', false],
+    ['counted for a moment, in which nothing was written', true],
+  ])('masks what one that %s names, also once it is replaced', async (_when, isLater) => {
+    const VALUE = 'value-of-the-policy-before';
+    const masks = slowly('one', { hookEnvironment: { redact: ['MASKED'] } });
+    await replace(isLater ? slowly('none', {}) : masks);
+    const { server, url, told } = await startWith({ MASKED: VALUE }, '--trace', 'trace.jsonl');
+    const change = async (text: string, times: number) => {
+      await replace(text);
+      server.kill('SIGHUP');
+      await expect.poll(() => told().split(' counts').length - 1).toBe(times);
+    };
+    if (isLater) await change(masks, 1);
+    const asked = ask(url, { ...CALL, tool_input: { content: VALUE } });
+    await expect.poll(() => cli.read('asked').catch(() => undefined)).toBe('');
+    await change(slowly('two', {}), isLater ? 2 : 1);
+    await cli.write('go', '');
+    await asked;
+    await expect
+      .poll(eventSpan)
+      .toMatchObject({ input: expect.stringContaining('[MASKED]') as string });
+    expect(await readFile(path.join(cli.project, 'trace.jsonl'), 'utf8')).not.toContain(VALUE);
   });
 
   it('that is none any more is told, and the one before goes on to be asked', async () => {

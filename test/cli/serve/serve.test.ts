@@ -58,7 +58,7 @@ describe('hookstack serve', () => {
       status: 200,
       json: { decision: 'block', reason: 'no' },
     });
-    expect(JSON.parse(await cli.read('seen'))).toMatchObject({ agent: 'sub', cwd: '' });
+    expect(JSON.parse(await cli.read('seen'))).toMatchObject({ agent: 'local/sub', cwd: '' });
     const claude = {
       hook_event_name: 'PreToolUse',
       session_id: 's',
@@ -203,6 +203,8 @@ describe('a start that is refused', () => {
     ['with a short token', 'acme/one short', 0o600, /line 1: .*less than 16 characters/u],
     ['without a team', `one ${TOKEN}`, 0o600, /line 1: the name is not TEAM\/AGENT/u],
     ['with a wildcard', `acme/* ${TOKEN}`, 0o600, /not TEAM\/AGENT/u],
+    ['with a server', `policy/one ${TOKEN}`, 0o600, /line 1: .*the team policy/u],
+    ['with nobody', `local/one ${TOKEN}`, 0o600, /line 1: .*or local/u],
     ['with a token of two', `a/b ${TOKEN}\n\na/c ${TOKEN}`, 0o600, /line 3: another line/u],
   ])('is one with a file of tokens %s', async (_what, content, mode, say) => {
     const file = await cli.write('tokens', content);
@@ -278,11 +280,13 @@ describe('over TLS', () => {
   it('answers agents with a certificate, by its CN, and nobody else', async () => {
     certify('agent', '/CN=acme\\/two');
     certify('other', '/CN=other');
+    certify('server', '/CN=policy\\/two');
     openssl('req', ...EC, '-x509', '-keyout', 'x.key', '-out', 'x.pem', '-subj', '/CN=acme\\/two');
     const { url } = await start(...tls, '--client-ca', 'ca.pem');
     expect(await askTls(local(url), 'agent')).toMatchObject({ status: 200 });
     expect(JSON.parse(await cli.read('seen'))).toMatchObject({ agent: 'acme/two/sub' });
     expect(await askTls(local(url), 'other')).toMatchObject({ status: 403 });
+    expect(await askTls(local(url), 'server')).toMatchObject({ status: 403 });
     await expect(askTls(local(url), 'x')).rejects.toThrow();
     await expect(askTls(local(url))).rejects.toThrow();
   });

@@ -60,7 +60,8 @@ export async function answerQuestion(board: KvBoard, put: PutQuestion): Promise<
   if (typeof request === 'string') return fault(422, request);
   try {
     if ('takeBack' in request) {
-      await board.takeBack(put.from, request.takeBack);
+      const not = await board.takeBack(put.from, request.takeBack);
+      if (not) return fault(not.status, not.error);
       return { status: 200, body: markAnswer({}, { id: request.takeBack }) };
     }
     const { expiresInMs, waitMs, asksAgain, ...asked } = request;

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LOCAL } from '../../../fleet/address.js';
 import { APPROVALS_PATH, MAX_QUESTION_BYTES } from '../../../fleet/approvalEnvelope.js';
 import { isOfNats } from '../../../fleet/natsConnection.js';
 import { expecting, objectOf, oneOf, positiveCount, text } from '../../../util/checks.js';
@@ -37,8 +38,6 @@ export interface ApprovalRoutesOptions extends SignInOptions {
   readonly onFault: (text: string) => void;
 }
 
-/** Who asks without credentials, on this machine. */
-const LOCAL = 'local';
 const MAX_ANSWER_BYTES = 16 * 1024;
 /** Of a reason, in characters. */
 const MAX_REASON = 2000;

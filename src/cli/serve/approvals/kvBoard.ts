@@ -100,7 +100,7 @@ const WRONG_REVISION = new Set<unknown>([10071, 10164]);
 
 const FULL = {
   status: 429,
-  error: 'too many questions wait for a person: ask again when some are answered',
+  error: 'too many questions wait for a person, or are asked too often: ask again in a while',
 };
 const TAKEN = { status: 409, error: 'another question has this id: take a new one for each' };
 const AGAIN = { status: 409, error: 'you have allowed it already: a second person has to' };
@@ -196,9 +196,11 @@ export class KvBoard {
     }
   }
 
-  /** Takes a question of one's own back. */
-  async takeBack(from: string, id: string): Promise<void> {
+  /** Takes a question of one's own back. @returns why not */
+  async takeBack(from: string, id: string): Promise<Objection | undefined> {
+    if (!this.#open.mayAgain(from)) return FULL;
     await this.#change(keyOf(from, id), (stored) => overOf(stored, 'withdrawn'));
+    return undefined;
   }
 
   /**

@@ -1,4 +1,4 @@
-import { LastMinute } from '../quota.js';
+import { LastMinute, MINUTE_MS, Quota } from '../quota.js';
 import type { KeptRequest } from './storedQuestion.js';
 
 /** A question that waits for a person. */
@@ -22,11 +22,15 @@ export const MAX_OPEN_OF_ONE = 20;
 /** Each leaves an entry for as long as the longest question may wait: nobody answers more in a minute. */
 const MAX_NEW_OF_ONE = 20;
 
+/** How often one who asks may ask the same again, or take it back, in a minute: five times what all its questions need. */
+const MAX_AGAIN_OF_ONE = 600;
+
 /** The questions that this server knows to be open, by key. */
 export class OpenQuestions extends Map<string, OpenQuestion> {
   /** Keys of those that are being put, and who asks. */
   readonly #reserved = new Map<string, string>();
   readonly #new = new LastMinute();
+  readonly #again = new Quota(Infinity, MAX_AGAIN_OF_ONE);
 
   /** @param newInMinute of one who asks */
   constructor(private readonly newInMinute = MAX_NEW_OF_ONE) {
@@ -46,8 +50,15 @@ export class OpenQuestions extends Map<string, OpenQuestion> {
       if (askers.length >= MAX_OPEN || ofOne >= MAX_OPEN_OF_ONE) return undefined;
       if (this.#new.count(from).times >= this.newInMinute) return undefined;
       this.#new.add(from);
-    }
+    } else if (!this.mayAgain(from)) return undefined;
     this.#reserved.set(key, from);
     return () => this.#reserved.delete(key);
+  }
+
+  /** For what is about a question that may be there: each asks something of NATS. */
+  mayAgain(from: string): boolean {
+    const may = this.#again.take(from);
+    if (may) setTimeout(() => this.#again.give(from), MINUTE_MS).unref();
+    return may;
   }
 }

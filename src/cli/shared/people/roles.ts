@@ -6,7 +6,7 @@ import {
   oneOf,
   type Path,
 } from '../../../util/checks.js';
-import { isAskerName } from '../../../fleet/address.js';
+import { isAskerName, LOCAL } from '../../../fleet/address.js';
 import { isRecord } from '../../../util/records.js';
 import { wildcards } from '../../../util/wildcards.js';
 import { PeopleFile } from './peopleFile.js';
@@ -27,9 +27,6 @@ interface RolesFile {
   /** Who runs which agents (as in `from`), and so is nobody who may allow what they ask. */
   readonly runBy?: Readonly<Record<string, unknown>>;
 }
-
-/** Who asks without credentials, on the machine of the server. */
-export const LOCAL = 'local';
 
 const ASKERS = 'TEAM/AGENT, in which * is any text, or *';
 const isAskers = (text: string) =>
