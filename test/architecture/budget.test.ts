@@ -14,7 +14,7 @@ const LINES: Readonly<Record<string, number>> = {
   'src/hooks': 3020,
   'src/mcp src/prompts': 1370,
   'src/process': 3840,
-  'src/protocol': 3360,
+  'src/protocol': 3370,
   'src/rules': 6200,
   'src/run': 1830,
   'src/shell': 340,
@@ -29,8 +29,8 @@ const ALL = 36_050;
 const AROUND: Readonly<Record<string, number>> = {
   'src/cli/collect src/cli/record': 1470,
   'src/cli/policy': 460,
-  'src/cli/serve': 4000,
-  'src/fleet': 2990,
+  'src/cli/serve': 4090,
+  'src/fleet': 3000,
   'src/hosts': 4890,
 };
 
@@ -38,7 +38,7 @@ const AROUND: Readonly<Record<string, number>> = {
 const LOOKING: Readonly<Record<string, number>> = {
   'src/cli/commands.ts src/cli/main.ts src/cli/program.ts src/cli/completion': 890,
   'src/cli/explain src/cli/fire src/cli/list src/cli/stack src/cli/switch src/cli/trace': 1590,
-  'src/cli/shared': 4390,
+  'src/cli/shared': 4410,
   'src/cli/test src/cli/trust src/cli/validate': 1170,
   'src/validate': 1160,
 };
@@ -53,7 +53,7 @@ const OTHERS: Readonly<Record<string, number>> = {
   'src/cli/mcp': 4100,
   'src/author.ts src/fleet.ts src/index.ts src/debug-common.d.ts src/koa-compose.d.ts src/raw.d.ts src/sdk.d.ts': 430,
 };
-const WHOLE = 78_500;
+const WHOLE = 78_600;
 
 const filesOf = (room: string): string[] =>
   listFiles(...room.split(' ').map((part) => (part.endsWith('.ts') ? part : `${part}/**/*.ts`)));
