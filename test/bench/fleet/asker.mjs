@@ -41,8 +41,8 @@ async function measure({ name, minimumMs }) {
     elapsedMs = performance.now() - startedAt;
   } while (elapsedMs < minimumMs);
   if (isOurs) {
-    const { question } = answer.hookstack;
-    assert.deepEqual(answer, { hookstack: { ...NO_HOOKS.hookstack, question } });
+    const { question, policy } = answer.hookstack;
+    assert.deepEqual(answer, { hookstack: { ...NO_HOOKS.hookstack, question, policy } });
   }
   return elapsedMs / count;
 }
