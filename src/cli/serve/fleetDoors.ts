@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { isFleetName, LOCAL, SERVERS_TEAM } from '../../fleet/address.js';
+import { isFleetName, SERVERS_TEAM } from '../../fleet/address.js';
 import type { TlsFiles } from '../../fleet/question.js';
 import { readSecret } from '../../fleet/secret.js';
 import type { FleetSettings } from '../../fleet/fleetSettings.js';
