@@ -112,6 +112,7 @@ const maskers = new Map<string, Masker>();
 const MAX_MASKERS = 16;
 
 function maskerOf(secrets: readonly [string, string | undefined][]): (text: string) => string {
+  if (secrets.length === 0) return (text) => text;
   const replaced = secrets
     .flatMap(([name, value = '']) => spellingsOf(value).map((writing) => ({ name, writing })))
     .toSorted((a, b) => b.writing.length - a.writing.length);
@@ -119,6 +120,7 @@ function maskerOf(secrets: readonly [string, string | undefined][]): (text: stri
     replaced.reduce((masked, { name, writing }) => masked.replaceAll(writing, `[${name}]`), text);
   return (text) => {
     const masked = mask(text);
+    if (!MAY_HIDE.test(masked)) return masked;
     const plain = withoutControls(masked);
     if (plain === masked) return masked;
     const maskedPlain = mask(plain);
@@ -138,6 +140,9 @@ function withoutControls(text: string): string {
   });
   return removeControls(decoded).replaceAll(/\p{Cf}/gu, '');
 }
+
+/** What {@link withoutControls} changes has one of these. */
+const MAY_HIDE = /[\\\p{Cc}\p{Cf}\u2028\u2029]/u;
 
 /** With a backslash behind it, which may end a terminal's escape sequence. */
 const ESCAPE_IN_JSON = /\\{1,3}u([0-9a-f]{4})(\\{2,4}(?![\\u]))?/gi;

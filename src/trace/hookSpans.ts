@@ -44,8 +44,9 @@ export function traceHook(
   );
 }
 
-function describeResult(result: HookExecutionResult, { input, stdin }: Reading): SpanOutcome {
+function describeResult(result: HookExecutionResult, reading: Reading): SpanOutcome {
   const { output, stderr, exitCode, signal, error, eventName, policy, process: age } = result;
+  const { input } = reading;
   // A rule prints nothing: in its place stands what it is about.
   const stdout = result.stdout ?? result.matched;
   const counts = result.success || isBlocking(output?.decision);
@@ -59,13 +60,17 @@ function describeResult(result: HookExecutionResult, { input, stdin }: Reading):
     signal,
     error,
     sizes: {
-      stdin: stdin instanceof Error ? 0 : stdin.byteLength,
+      stdin: result.hookConfig.type === 'rule' ? 0 : sizeOf(reading.stdin),
       stdout: Buffer.byteLength(stdout ?? ''),
       stderr: Buffer.byteLength(stderr ?? ''),
     },
     ...(age && { process: age }),
     ...(policy !== undefined && { policy }),
   };
+}
+
+function sizeOf(stdin: Reading['stdin']): number {
+  return stdin instanceof Error ? 0 : stdin.byteLength;
 }
 
 /** A block by accident (exit code 2 of a program that failed) has the failure as its reason. */

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { tracingChannel, type TracingChannel } from 'node:diagnostics_channel';
 import type { HookEventName, Moment, ProcessAge } from '../protocol/types.js';
 
@@ -169,7 +169,13 @@ export function withinRemoteSpan<R>(
 const SPAN_ID = /^[0-9a-f]{16}$/u;
 
 function newTrace(): string {
-  return randomBytes(16).toString('hex');
+  return randomUUID().replaceAll('-', '');
+}
+
+/** Of the digits of a UUID, which Node draws many at a time, those that are all random. */
+function newSpanId(): string {
+  const uuid = randomUUID();
+  return uuid.slice(0, 8) + uuid.slice(-8);
 }
 
 /** What can be part of a call. The others may have calls within them. */
@@ -196,20 +202,19 @@ function tellOf(
   if (approver !== undefined && OF_CALL.has(span.kind)) span.approver ??= approver;
 }
 
-/** A span that has begun. */
+/** A span that is open: from when its work begins to when it is ended. */
 export class OpenSpan {
   readonly #span: Span;
   readonly #startedAt = performance.now();
-  readonly #within: <R>(work: () => R) => R;
   readonly #around = currentSpan();
+  #within: (<R>(work: () => R) => R) | undefined;
   #hasEnded = false;
 
   constructor(kind: SpanKind, facts: SpanFacts) {
-    const { start, end } = channels[kind];
     const around = current.getStore() ?? {};
     const { policy, isShadow } = around;
     const span: Span = {
-      id: randomBytes(8).toString('hex'),
+      id: newSpanId(),
       trace: around.trace ?? newTrace(),
       parent: around.id ?? null,
       kind,
@@ -225,15 +230,22 @@ export class OpenSpan {
       span.call ??= this.#around?.call;
     }
     this.#span = span;
-    // Within the stores that listeners bound to the channel, too, such as the span of a host's own telemetry.
-    this.#within = start.runStores(span, () =>
-      current.run(span, () => AsyncLocalStorage.snapshot()),
-    );
-    end.publish(span);
   }
 
-  /** Runs something as a part of this span. */
+  /**
+   * Begins the span with all of its work, or the first part of it. To be called once. What listeners bound to the channel
+   * counts as well, such as the span of a host's own telemetry.
+   */
+  begin<R>(work: () => R): R {
+    const { start, end } = channels[this.#span.kind];
+    const done = start.runStores(this.#span, () => current.run(this.#span, work));
+    end.publish(this.#span);
+    return done;
+  }
+
+  /** Runs something as a part of this span, as often as wanted. */
   within<R>(work: () => R): R {
+    this.#within ??= this.begin(() => AsyncLocalStorage.snapshot());
     return this.#within(work);
   }
 
@@ -301,7 +313,7 @@ async function traceWork<T>(
 ): Promise<T> {
   const span = new OpenSpan(kind, facts());
   try {
-    const result = await span.within(work);
+    const result = await span.begin(work);
     span.end(() => outcome(result));
     return result;
   } catch (error) {

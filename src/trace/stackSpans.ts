@@ -100,7 +100,8 @@ export function traceRefusal(
   const { type, message: reason } = result.error ?? {};
   const verdict = type === ToolErrorType.NotAllowed ? 'block' : 'fail';
   const outcome = { verdict, reason, decidedBy, output: result } as const;
-  new OpenSpan('tool', { name, input, tool: name }).end(() => outcome);
+  const span = new OpenSpan('tool', { name, input, tool: name });
+  span.begin(() => span.end(() => outcome));
 }
 
 function traceEvent(
