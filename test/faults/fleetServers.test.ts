@@ -97,7 +97,7 @@ describe('a policy server', () => {
     '102 slow, and full: it refuses at once what it cannot take, and keeps no queue',
     async ({ fleet, host }) => {
       const { server, url } = await fleet.serve(POLICY, { args: ['--max-concurrent', '8'] });
-      const agent = fleet.agent({ timeout: 10_000 });
+      const agent = fleet.agent({ timeout: 60_000 });
       await askNumber(agent, 10);
       const before = server.memory;
       const until = path.join(host.directory, 'go on');
