@@ -218,10 +218,10 @@ export class OpenSpan {
       trace: around.trace ?? newTrace(),
       parent: around.id ?? null,
       kind,
+      start: performance.timeOrigin + this.#startedAt,
       ...facts,
       ...(policy !== undefined && { policy }),
       ...(isShadow && { isShadow }),
-      start: performance.timeOrigin + this.#startedAt,
     };
     span.agent ??= this.#around?.agent;
     span.session ??= this.#around?.session;

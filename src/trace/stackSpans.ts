@@ -125,10 +125,10 @@ function traceEvent(
         const said = { ...describeOutput(event, finalOutput, ctx.input), decidedBy };
         const failed = said.verdict === 'allow' && results.some((each) => !each.success);
         return {
-          ...(failed ? { verdict: 'fail', reason: errors[0]?.message } : said),
-          ...(ctx.verdict.kind !== 'allow' && verdictOf(ctx, [])),
           output: finalOutput,
           sizes: { hooks: results.length },
+          ...(failed ? { verdict: 'fail' as const, reason: errors[0]?.message } : said),
+          ...(ctx.verdict.kind !== 'allow' && verdictOf(ctx, [])),
           // Where nobody has said it, it is that of the configuration.
           ...(ctx.input && { session: ctx.input.session_id }),
         };
