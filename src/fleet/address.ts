@@ -1,4 +1,5 @@
 import type { DialectName } from '../protocol/types.js';
+import { isLoopback } from '../util/loopback.js';
 import { hostEnvironment } from '../util/requester.js';
 
 /** Where a question of an agent goes. */
@@ -115,11 +116,6 @@ export function isReadOverNats(dialect: DialectName | undefined): dialect is 'cl
 
 export const NOT_OVER_NATS =
   'policy servers read our own format and that of Claude Code over NATS: for other agents use https://, or a group without a dialect';
-
-/** Whether a host is this machine, whatever its name server says. */
-export function isLoopback(hostname: string): boolean {
-  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/u.test(hostname);
-}
 
 function parseUrl(text: string): URL {
   try {

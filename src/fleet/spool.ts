@@ -3,7 +3,6 @@ import {
   closeSync,
   ftruncateSync,
   lstatSync,
-  mkdirSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -16,6 +15,8 @@ import { openPrivately } from '../trace/privateFile.js';
 import { errorCode } from '../util/errorMessage.js';
 import { readTextSync } from '../util/guardedRead.js';
 import { requireHome } from '../util/homeDirectory.js';
+import { isRunning } from '../util/isRunning.js';
+import { makePrivate } from '../util/privateFolder.js';
 
 /** Where spans of all agents of a user wait: beside what else is kept of him. */
 export function spoolsOf(home: string): string {
@@ -70,7 +71,6 @@ export class Spool {
   #begun = 0;
   #current: string | undefined;
   #currentBytes = 0;
-  #isMade = false;
 
   /** @param directory is made at the first line, for its owner alone */
   constructor(
@@ -95,7 +95,7 @@ export class Spool {
       try {
         work();
       } catch (error) {
-        problem = error;
+        problem ??= error;
         lost += weigh(part);
       }
       [part, bytes] = [[], 0];
@@ -164,7 +164,7 @@ export class Spool {
   #begin(): number {
     const stamp = `${String(Date.now()).padStart(15, '0')}-${String(this.#begun).padStart(6, '0')}`;
     this.#begun += 1;
-    this.#make();
+    makePrivate(this.directory);
     const dropped = this.#makeRoom();
     this.#current = this.#at(`${stamp}.${this.#me}${WAITING}`);
     this.#currentBytes = 0;
@@ -231,18 +231,6 @@ export class Spool {
   #at(name: string): string {
     return path.join(this.directory, name);
   }
-
-  #make(): void {
-    if (this.#isMade) return;
-    mkdirSync(this.directory, { recursive: true, mode: 0o700 });
-    const stats = lstatSync(this.directory);
-    const me = process.getuid?.();
-    if (!stats.isDirectory()) throw new Error(`${this.directory} is no directory`);
-    if (me !== undefined && (stats.uid !== me || (stats.mode & 0o022) !== 0)) {
-      throw new Error(`others can write into ${this.directory}: chmod 700 it, or remove it`);
-    }
-    this.#isMade = true;
-  }
 }
 
 /** How many spans lines stand for: what says how many are missing stands for them. */
@@ -259,17 +247,6 @@ const NAME = /^\d{15}-\d{6}\.[0-9a-f]{8}-\d+-[0-9a-f]{8}\.(?:jsonl|sending)$/u;
 
 function stampOf(name: string): string {
   return name.split('.')[0] ?? '';
-}
-
-/** Whether there is such a process on this machine. None has the number 0: what bears it was left. */
-export function isRunning(pid: number): boolean {
-  try {
-    if (pid === 0) return false;
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return errorCode(error) === 'EPERM';
-  }
 }
 
 function sizeOf(file: string): number {

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import { ASKER_FORM, isAskerName, isFleetName, isLoopback } from '../../fleet/address.js';
+import { ASKER_FORM, isAskerName, isFleetName } from '../../fleet/address.js';
 import { readSecretFile } from '../../fleet/secret.js';
+import { isLoopback } from '../../util/loopback.js';
 import { proofOf } from '../shared/people/people.js';
 import { toOneLine } from '../shared/terminal.js';
 

@@ -1,7 +1,7 @@
 import { createSecureContext } from 'node:tls';
-import { isLoopback } from '../../fleet/address.js';
 import { readSecretFile } from '../../fleet/secret.js';
 import { readText } from '../../util/guardedRead.js';
+import { isLoopback } from '../../util/loopback.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
 import { toVisible } from '../shared/terminal.js';
 import { readTokens, type AccessOptions } from './access.js';

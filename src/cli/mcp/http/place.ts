@@ -1,5 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
-import { isLoopback } from '../../../fleet/address.js';
+import { isLoopback } from '../../../util/loopback.js';
 import { hostEnvironment } from '../../../util/requester.js';
 import { parseListen } from '../../serve/listening.js';
 import { printNotice, toVisible } from '../../shared/terminal.js';

@@ -5,7 +5,7 @@ import type { KV, KvEntry, KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { MAX_QUESTION_BYTES } from '../../../fleet/approvalEnvelope.js';
 import { absent } from '../../../fleet/natsConnection.js';
-import { every, retry } from '../../../fleet/retry.js';
+import { every, retry } from '../../../util/retry.js';
 import type { Approval } from '../../../protocol/approval.js';
 import { errorCode, errorMessage } from '../../../util/errorMessage.js';
 import { show, whyUnreadable } from './approvalView.js';
