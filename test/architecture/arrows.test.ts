@@ -127,6 +127,7 @@ describe('the arrows between files', () => {
   it.each([
     ['policy', ['serve']],
     ['record', ['collect', 'trace']],
+    ['shared', ['mcp', 'serve']],
   ])('lead to %s from its commands, and never back', (room, commands) => {
     const ofRoom = [...imports].filter(([file]) => file.startsWith(`src/cli/${room}/`));
     const targets = ofRoom.flatMap(([, each]) => each.map((file) => file.split('/')[2] ?? ''));

@@ -2,18 +2,19 @@ import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { ASKER_FORM, isAskerName, isFleetName } from '../../fleet/address.js';
 import { readSecretFile } from '../../fleet/secret.js';
-import { isLoopback } from '../../util/loopback.js';
+import { admitLocal, type Rejection } from '../shared/http/admitLocal.js';
 import { proofOf } from '../shared/people/people.js';
-import { toOneLine } from '../shared/terminal.js';
 
 /** Who asks, or why he may not. */
 export type Admission = { readonly asker?: string } | Rejection;
 
-/** An answer of HTTP. */
-export interface Rejection {
-  readonly status: 401 | 403;
-  readonly error: string;
-}
+/**
+ * Connections are limited, and an answer ends its own, where this was not called: nobody holds one who is not known.
+ *
+ * @param who it is; `undefined` where everybody of this machine may ask
+ * @returns whether it has room for one more, if it is one
+ */
+export type Stay = (who: string | undefined) => boolean;
 
 /** How a server knows who asks. */
 export interface AccessOptions {
@@ -21,8 +22,6 @@ export interface AccessOptions {
   tokens?: Tokens;
   /** Whether TLS has checked a certificate of the client. */
   readonly hasClientCertificates: boolean;
-  /** Whether pages of this machine may ask; others never may. */
-  readonly admitsLocalPages?: boolean;
 }
 
 /** Shorter ones can be guessed. In characters. */
@@ -107,7 +106,7 @@ const WHO =
 /** Says who sends a request, before anything of its body is read. */
 export function admit(request: IncomingMessage, options: AccessOptions): Admission {
   const { tokens, hasClientCertificates } = options;
-  if (!tokens && !hasClientCertificates) return admitLocal(request, options);
+  if (!tokens && !hasClientCertificates) return admitLocal(request, false) ?? {};
   const certified = hasClientCertificates ? certifiedName(request) : undefined;
   if (hasClientCertificates && certified === undefined) {
     return { status: 403, error: `The CN of the client certificate is not ${AGENTS.form}` };
@@ -119,23 +118,6 @@ export function admit(request: IncomingMessage, options: AccessOptions): Admissi
   if (asker === undefined) return { status: 401, error: `The token is not known: ${WHO}` };
   if (certified === undefined || certified === asker) return { asker };
   return { status: 403, error: 'The token and the client certificate are of two agents' };
-}
-
-/**
- * Without credentials only programs of this machine may ask. A page in a browser of it is none of them: it sends an
- * `Origin`, or a name in `Host` that somebody else has pointed to this machine.
- */
-function admitLocal({ headers }: IncomingMessage, options: AccessOptions): Admission {
-  // Some load balancers name none where they look whether it is ready; browsers always do.
-  if (headers.host !== undefined && !isLoopback(headers.host.replace(/:\d{1,5}$/u, ''))) {
-    const said = toOneLine(headers.host, 80);
-    return { status: 403, error: `The host "${said}" is not this machine: ask 127.0.0.1` };
-  }
-  const { origin } = headers;
-  if (origin === undefined) return {};
-  const page = options.admitsLocalPages && URL.canParse(origin) && new URL(origin);
-  if (page && isLoopback(page.hostname)) return {};
-  return { status: 403, error: 'Pages of a browser may not ask: the request has an Origin' };
 }
 
 /** Asking for a certificate takes long, and that of a connection stays the same. */

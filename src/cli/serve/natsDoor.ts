@@ -12,7 +12,7 @@ import { toOneLine } from '../shared/terminal.js';
 import type { PolicyAnswers, Reply } from './answers.js';
 import { answerQuestion, type PutReply } from './approvals/approvalQuestions.js';
 import type { KvBoard } from './approvals/kvBoard.js';
-import { Quota } from './quota.js';
+import { Quota } from '../shared/http/quota.js';
 import { SteadyNats, type SteadyNatsOptions } from './steadyNats.js';
 
 export interface NatsDoorOptions extends Omit<SteadyNatsOptions, 'onOpen'> {

@@ -12,7 +12,7 @@ import { show, whyUnreadable } from './approvalView.js';
 import type { KvSessions } from './kvSessions.js';
 import type { Person } from '../../shared/people/people.js';
 import { openBucket, PAUSES_MS } from './kvBucket.js';
-import { Quota } from '../quota.js';
+import { Quota } from '../../shared/http/quota.js';
 import { MAX_OPEN_OF_ONE, OpenQuestions, type OpenQuestion } from './openQuestions.js';
 import {
   approvalOf,
