@@ -33,3 +33,8 @@ export const STILL_OPEN = 202;
 
 /** What a question that nobody answered gets. */
 export const NOBODY_ANSWERED = 'nobody has answered in time';
+
+/** A replacer for `JSON.stringify`, which would write NaN and Infinity as `null`. */
+export function nameNumbers(_key: string, value: unknown): unknown {
+  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+}

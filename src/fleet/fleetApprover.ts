@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readApproval, type Approval, type Approver } from '../protocol/approval.js';
 import { parseAnswer } from '../protocol/readHookOutput.js';
 import { errorMessage } from '../util/errorMessage.js';
-import { nameNumbers } from '../util/nameNumbers.js';
 import { refusalIn } from './answerMark.js';
 import {
   APPROVALS_PATH,
   MAX_QUESTION_BYTES,
+  nameNumbers,
   NOBODY_ANSWERED,
   STILL_OPEN,
   type AskedPerson,

@@ -12,9 +12,9 @@ import {
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { openPrivately } from '../trace/privateFile.js';
+import { errorCode } from '../util/errorMessage.js';
 import { readTextSync } from '../util/guardedRead.js';
 import { requireHome } from '../util/homeDirectory.js';
-import { isRunning } from '../util/isRunning.js';
 import { unlessMissing } from '../util/missing.js';
 import { makePrivate } from '../util/privateFolder.js';
 
@@ -240,6 +240,17 @@ const NAME = /^\d{15}-\d{6}\.[0-9a-f]{8}-\d+-[0-9a-f]{8}\.(?:jsonl|sending)$/u;
 
 function stampOf(name: string): string {
   return name.split('.')[0] ?? '';
+}
+
+/** Whether there is such a process on this machine. None has the number 0: what bears it was left. */
+export function isRunning(pid: number): boolean {
+  try {
+    if (pid === 0) return false;
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errorCode(error) === 'EPERM';
+  }
 }
 
 function sizeOf(file: string): number {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { isRunning } from '../../util/isRunning.js';
+import { isRunning } from '../../fleet/spool.js';
 import { readSpan, type SpanRecord } from '../../trace/record.js';
 import { whileLocked } from '../../util/fileLock.js';
 import { piecesOf, withRegularFile } from '../../util/guardedRead.js';

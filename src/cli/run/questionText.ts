@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { nameNumbers } from '../../util/nameNumbers.js';
+import { nameNumbers } from '../../fleet/approvalEnvelope.js';
 import type { ApprovalRequest } from '../../protocol/approval.js';
 import { HookEventName } from '../../protocol/types.js';
 import { diffValues } from '../../trace/diff.js';
