@@ -1,4 +1,5 @@
 import type { DialectName } from '../protocol/types.js';
+import { isLoopback } from '../util/loopback.js';
 import { hostEnvironment } from '../util/requester.js';
 
 /** Where a question of an agent goes. */
@@ -74,8 +75,7 @@ export function parseFleetAddress(
       const form = `write nats://HOST:PORT/TEAM/AGENT, ${ASKER_FORM}`;
       throw new Error(`its url does not say who asks: ${form}`);
     }
-    const tls = url.protocol === 'tls:' || !isLocal;
-    return { kind: 'nats', server: `${url.hostname}:${url.port || '4222'}`, tls, team, agent };
+    return { kind: 'nats', ...natsServerOf(url), team, agent };
   }
   if (url.protocol === 'http:') {
     throw new Error(
@@ -91,15 +91,18 @@ export function parseFleetAddress(
  * @throws Error for anything else
  */
 export function parseNatsServer(text: string): { readonly server: string; readonly tls: boolean } {
-  const { protocol, hostname, port, pathname, username, password } = parseUrl(text);
+  const url = parseUrl(text);
+  const { protocol, hostname, pathname, username, password } = url;
   if (username || password) throw new Error('its url holds a password: put it into a file');
   if (!/^(?:nats|tls):$/u.test(protocol) || !/^\/?$/u.test(pathname) || !hostname) {
     throw new Error('its url cannot be read: write nats://HOST:PORT');
   }
-  return {
-    server: `${hostname}:${port || '4222'}`,
-    tls: protocol === 'tls:' || !isLoopback(hostname),
-  };
+  return natsServerOf(url);
+}
+
+function natsServerOf({ protocol, hostname, port }: URL) {
+  const tls = protocol === 'tls:' || !isLoopback(hostname);
+  return { server: `${hostname}:${port || '4222'}`, tls };
 }
 
 /** @param server `host:port`, of which an IPv6 address stands in brackets */
@@ -115,11 +118,6 @@ export function isReadOverNats(dialect: DialectName | undefined): dialect is 'cl
 
 export const NOT_OVER_NATS =
   'policy servers read our own format and that of Claude Code over NATS: for other agents use https://, or a group without a dialect';
-
-/** Whether a host is this machine, whatever its name server says. */
-export function isLoopback(hostname: string): boolean {
-  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/u.test(hostname);
-}
 
 function parseUrl(text: string): URL {
   try {

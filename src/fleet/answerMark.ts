@@ -10,8 +10,8 @@ import {
   NOTE_KEY,
   PROTOCOL_VERSION,
   type Asking,
+  type FleetAnswer,
   type Question,
-  type ServerAnswer,
 } from './question.js';
 import { answerWithoutSecret, withoutSecret } from './secret.js';
 
@@ -67,7 +67,7 @@ export function withMarkOf(answer: Readonly<Record<string, unknown>>, part: obje
  * @throws Error, which completes "The hook …", for anything else
  */
 export function readAnswer(
-  answer: ServerAnswer,
+  answer: FleetAnswer,
   asking: Pick<Asking, 'question' | 'secret' | 'mayBeUnmarked'>,
 ): ReadAnswer {
   const { status, isCut } = answer;

@@ -47,8 +47,7 @@ async function askOnce(
   if (!isReadOverNats(dialect)) throw new Error(`was not asked: ${NOT_OVER_NATS}`);
   const format = dialect ?? 'own';
   const { askOverNats } = await (overNats ??= import('./natsQuestions.js'));
-  const answer = await askOverNats(address, { ...tls, ...others, format, to, text: body });
-  return { ...answer, isCut: false };
+  return askOverNats(address, { ...tls, ...others, format, to, text: body });
 }
 
 function pauseAfter(answer: HttpAnswer, tries: number): number | undefined {

@@ -16,7 +16,7 @@ import { parseFleetAddress, type FleetAddress } from './address.js';
 import { ask } from './ask.js';
 import { withFiles } from './files.js';
 import type { FleetSettings } from './fleetSettings.js';
-import type { TlsFiles } from './question.js';
+import type { FleetAnswer, TlsFiles } from './question.js';
 import { readSecret } from './secret.js';
 
 /** What goes to a policy server, and how long to wait for the answer, in ms. */
@@ -28,14 +28,8 @@ export interface Posting {
   readonly signal?: AbortSignal;
 }
 
-/** What came back. */
-export interface Posted {
-  readonly status: number;
-  readonly body: string;
-}
-
 /** Sends something to any policy server. Rejects where no answer to the same id came. */
-export type PostApproval = (posting: Posting) => Promise<Posted>;
+export type PostApproval = (posting: Posting) => Promise<FleetAnswer>;
 
 export interface RemoteApproverOptions {
   /** Ms that a server keeps a question before it says that it is still open. Default 10 seconds. */
@@ -97,7 +91,7 @@ export function remoteApprover(
 
 async function askUntil(
   deadline: number,
-  put: (leftMs: number) => Promise<Posted>,
+  put: (leftMs: number) => Promise<FleetAnswer>,
   signal: AbortSignal,
 ): Promise<Approval> {
   let pause = FIRST_PAUSE_MS;
@@ -117,13 +111,12 @@ async function askUntil(
  * @returns or else why it is to be asked again
  * @throws Error where asking again is of no use
  */
-function readPosted(posted: Posted): Approval | string {
-  const { status } = posted;
+function readPosted({ status, text }: FleetAnswer): Approval | string {
   if (status === STILL_OPEN) return NOBODY_ANSWERED;
-  const why = refusalIn(posted.body) ?? 'it said no more';
+  const why = refusalIn(text) ?? 'it said no more';
   if (status >= 500 || status === 429) return `status ${status}: ${why}`;
   if (status !== 200) throw new Error(`the policy server refused it (${status}): ${why}`);
-  const approval = readApproval(parseAnswer(posted.body));
+  const approval = readApproval(parseAnswer(text));
   if (typeof approval === 'string') throw new Error(`the answer cannot be read (${approval})`);
   // Nobody's answer is no person's.
   if (approval.by === undefined) throw new Error(approval.reason ?? NOBODY_ANSWERED);
@@ -153,8 +146,7 @@ export function postTo(
       maxAnswerBytes: MAX_ANSWER_BYTES,
       signal: signal ? AbortSignal.any([signal, late]) : late,
     };
-    const { status, text } = await ask(to, asking, 'approve');
-    return { status, body: text };
+    return ask(to, asking, 'approve');
   };
 }
 

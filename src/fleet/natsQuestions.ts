@@ -8,8 +8,8 @@ import {
   headersOf,
   QuestionFailed,
   QuestionLate,
+  type Asking,
   type FleetAnswer,
-  type Question,
   type TlsFiles,
 } from './question.js';
 import { QuestionLink } from './questionLink.js';
@@ -17,9 +17,7 @@ import { withoutSecret } from './secret.js';
 
 type NatsAddress = FleetAddress & { readonly kind: 'nats' };
 
-export interface AskOptions extends TlsFiles {
-  readonly secret?: string | undefined;
-  readonly question: Question;
+export interface AskOptions extends TlsFiles, Pick<Asking, 'question' | 'secret'> {
   /** The JSON of the event. */
   readonly text: Uint8Array;
   /** Whose JSON it is. Default that of this library. */

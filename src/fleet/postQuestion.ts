@@ -4,7 +4,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { errorCode, errorMessage } from '../util/errorMessage.js';
 import { UNREACHABLE } from './address.js';
 import { certificateAdvice, certificatesOf } from './certificates.js';
-import { ended, headersOf, type Asking, type ServerAnswer, type TlsFiles } from './question.js';
+import { ended, headersOf, type Asking, type FleetAnswer, type TlsFiles } from './question.js';
 
 // Not imported: where all code is in one file, that would load them for everybody, and most ask no server.
 const http = process.getBuiltinModule('node:http');
@@ -12,7 +12,7 @@ const https = process.getBuiltinModule('node:https');
 
 /** What came of one request: an answer, or why there is none. */
 export type HttpAnswer =
-  | (ServerAnswer & { readonly retryAfterMs?: number })
+  | (FleetAnswer & { readonly retryAfterMs?: number })
   | { readonly error: Error; readonly isUnasked: boolean };
 
 /**

@@ -83,12 +83,8 @@ export interface Asking {
 export interface FleetAnswer {
   readonly status: number;
   readonly text: string;
-}
-
-/** The same as it was read. */
-export interface ServerAnswer extends FleetAnswer {
   /** Whether some of the text was dropped, as it was too long. */
-  readonly isCut: boolean;
+  readonly isCut?: boolean;
 }
 
 /** Why a question has no answer, in words that complete "The hook …". */

@@ -6,7 +6,7 @@ import type { FleetAddress } from './address.js';
 import { connectNats, loadPackage, watchConnection, withAdvice } from './natsConnection.js';
 import type { TlsFiles } from './question.js';
 import { recordSubject } from './recordSubject.js';
-import { retry } from './retry.js';
+import { retry } from '../util/retry.js';
 
 export interface LinkOptions extends TlsFiles {
   readonly address: FleetAddress & { readonly kind: 'nats' };

@@ -3,7 +3,6 @@ import {
   closeSync,
   ftruncateSync,
   lstatSync,
-  mkdirSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -16,6 +15,8 @@ import { openPrivately } from '../trace/privateFile.js';
 import { errorCode } from '../util/errorMessage.js';
 import { readTextSync } from '../util/guardedRead.js';
 import { requireHome } from '../util/homeDirectory.js';
+import { unlessMissing } from '../util/missing.js';
+import { makePrivate } from '../util/privateFolder.js';
 
 /** Where spans of all agents of a user wait: beside what else is kept of him. */
 export function spoolsOf(home: string): string {
@@ -70,7 +71,6 @@ export class Spool {
   #begun = 0;
   #current: string | undefined;
   #currentBytes = 0;
-  #isMade = false;
 
   /** @param directory is made at the first line, for its owner alone */
   constructor(
@@ -95,7 +95,7 @@ export class Spool {
       try {
         work();
       } catch (error) {
-        problem = error;
+        problem ??= error;
         lost += weigh(part);
       }
       [part, bytes] = [[], 0];
@@ -121,14 +121,13 @@ export class Spool {
       const file = this.#at(name);
       if (file === this.#current) this.#current = undefined;
       const taken = this.#at(`${stampOf(name)}.${this.#me}${TAKEN}`);
-      try {
-        if (lstatSync(file).size > MAX_SEGMENT_BYTES || !lstatSync(file).isFile()) continue;
+      // It is missing where another process was faster.
+      const segment = unlessMissing(() => {
+        if (lstatSync(file).size > MAX_SEGMENT_BYTES || !lstatSync(file).isFile()) return undefined;
         renameSync(file, taken);
         return this.#open(taken);
-      } catch (error) {
-        // Another process was faster.
-        if (errorCode(error) !== 'ENOENT') throw error;
-      }
+      });
+      if (segment) return segment;
     }
     return undefined;
   }
@@ -139,7 +138,7 @@ export class Spool {
     for (const name of this.#list()) {
       if (name.split('.')[1] !== this.#me) continue;
       const left = `${stampOf(name)}.${HOST}-0-${randomUUID().slice(0, 8)}${WAITING}`;
-      ignoringMissing(() => renameSync(this.#at(name), this.#at(left)));
+      unlessMissing(() => renameSync(this.#at(name), this.#at(left)));
     }
   }
 
@@ -147,12 +146,12 @@ export class Spool {
     const text = readTextSync(file);
     const read = Buffer.byteLength(text);
     const putBack = () =>
-      ignoringMissing(() => renameSync(file, file.slice(0, -TAKEN.length) + WAITING));
+      unlessMissing(() => renameSync(file, file.slice(0, -TAKEN.length) + WAITING));
     return {
       lines: text.split('\n').filter((line) => line !== ''),
       putBack,
       done: () =>
-        ignoringMissing(() => {
+        unlessMissing(() => {
           // Its writer may have had it open.
           if (statSync(file).size > read) putBack();
           else rmSync(file);
@@ -164,7 +163,7 @@ export class Spool {
   #begin(): number {
     const stamp = `${String(Date.now()).padStart(15, '0')}-${String(this.#begun).padStart(6, '0')}`;
     this.#begun += 1;
-    this.#make();
+    makePrivate(this.directory);
     const dropped = this.#makeRoom();
     this.#current = this.#at(`${stamp}.${this.#me}${WAITING}`);
     this.#currentBytes = 0;
@@ -197,7 +196,7 @@ export class Spool {
       if (total + this.#segmentBytes <= this.#maxBytes) break;
       if (name.endsWith(TAKEN)) continue;
       total -= bytes;
-      ignoringMissing(() => {
+      unlessMissing(() => {
         const gone = this.#at(`${stampOf(name)}.${this.#me}${TAKEN}`);
         renameSync(this.#at(name), gone);
         lines += weigh(readTextSync(gone).split('\n').slice(0, -1));
@@ -218,30 +217,12 @@ export class Spool {
 
   /** Oldest first. */
   #list(): string[] {
-    try {
-      return readdirSync(this.directory)
-        .filter((name) => NAME.test(name))
-        .toSorted();
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') return [];
-      throw error;
-    }
+    const names = unlessMissing(() => readdirSync(this.directory)) ?? [];
+    return names.filter((name) => NAME.test(name)).toSorted();
   }
 
   #at(name: string): string {
     return path.join(this.directory, name);
-  }
-
-  #make(): void {
-    if (this.#isMade) return;
-    mkdirSync(this.directory, { recursive: true, mode: 0o700 });
-    const stats = lstatSync(this.directory);
-    const me = process.getuid?.();
-    if (!stats.isDirectory()) throw new Error(`${this.directory} is no directory`);
-    if (me !== undefined && (stats.uid !== me || (stats.mode & 0o022) !== 0)) {
-      throw new Error(`others can write into ${this.directory}: chmod 700 it, or remove it`);
-    }
-    this.#isMade = true;
   }
 }
 
@@ -274,12 +255,4 @@ export function isRunning(pid: number): boolean {
 
 function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-}
-
-function ignoringMissing(work: () => void): void {
-  try {
-    work();
-  } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw error;
-  }
 }

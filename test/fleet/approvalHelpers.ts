@@ -4,11 +4,15 @@ import { setTimeout } from 'node:timers/promises';
 import { headers as newHeaders, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { approvalRoutes } from '../../src/cli/serve/approvals/approvalRoutes.js';
 import { answerQuestion, type PutReply } from '../../src/cli/serve/approvals/approvalQuestions.js';
-import { Tokens } from '../../src/cli/serve/access.js';
 import { KvBoard, type KvBoardOptions } from '../../src/cli/serve/approvals/kvBoard.js';
 import { KvSessions } from '../../src/cli/serve/approvals/kvSessions.js';
 import type { Approvers } from '../../src/cli/serve/approvals/signIn.js';
-import { peopleWithTokens, type People } from '../../src/cli/shared/people/people.js';
+import {
+  peopleWithTokens,
+  proofOf,
+  type People,
+  type TokenHolders,
+} from '../../src/cli/shared/people/people.js';
 import { keyOf } from '../../src/cli/serve/approvals/storedQuestion.js';
 import type { Roles } from '../../src/cli/shared/people/roles.js';
 import { connectNats } from '../../src/fleet/natsConnection.js';
@@ -69,10 +73,8 @@ export interface TestServerOptions extends KvBoardOptions {
   readonly port?: number;
 }
 
-export function tokensOf(holders: Readonly<Record<string, string>>): Tokens {
-  const tokens = new Tokens();
-  for (const [name, token] of Object.entries(holders)) tokens.add(name, token);
-  return tokens;
+export function tokensOf(holders: Readonly<Record<string, string>>): TokenHolders {
+  return new Map(Object.entries(holders).map(([name, token]) => [proofOf(token), name]));
 }
 
 const TOKENS = tokensOf({ anna: 'token-of-anna-0123456789', ben: 'token-of-ben-0123456789' });
@@ -148,7 +150,7 @@ export async function putQuestion(
 export function postOver(nc: NatsConnection, agent: string): PostApproval {
   return async ({ body, timeoutMs }) => {
     const reply = await nc.request(`hooks.approve.acme.${agent}`, body, { timeout: timeoutMs });
-    return { status: Number(reply.headers?.get('Hookstack-Status')), body: reply.string() };
+    return { status: Number(reply.headers?.get('Hookstack-Status')), text: reply.string() };
   };
 }
 

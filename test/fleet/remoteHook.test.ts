@@ -310,7 +310,7 @@ describe('a remote hook over HTTP', () => {
     };
     const question = { id: 'q', timeoutMs: 1 };
     const answer = markAnswer({}, question, { success: true, foreign });
-    const read = readAnswer({ status: 200, text: answer, isCut: false }, { question });
+    const read = readAnswer({ status: 200, text: answer }, { question });
     expect(read.foreign).toEqual({
       toolOutput: textInPlace(sanitizeText(text)),
       contextOfResult: sanitizeText(text),
@@ -323,7 +323,7 @@ describe('a remote hook over HTTP', () => {
     (toolOutput) => {
       const question = { id: 'q', timeoutMs: 1 };
       const answer = markAnswer({}, question, { success: true, foreign: { toolOutput } });
-      const read = readAnswer({ status: 200, text: answer, isCut: false }, { question });
+      const read = readAnswer({ status: 200, text: answer }, { question });
       expect(read.foreign).toBeUndefined();
       expect(read.fault).toBeDefined();
     },

@@ -4,7 +4,7 @@ import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { isAbsence, lastWords, natsAdvice } from '../../fleet/natsConnection.js';
 import { readFleetSpan } from '../../fleet/recordSubject.js';
-import { every, retry } from '../../fleet/retry.js';
+import { every, retry } from '../../util/retry.js';
 import { errorCode, errorMessage } from '../../util/errorMessage.js';
 import { watchInterruption } from '../shared/interruption.js';
 import { connectNatsServer, type NatsServerOptions } from '../shared/natsServer.js';

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { Spool, type Segment } from '../../fleet/spool.js';
 import { readSpan } from '../../trace/record.js';
-import { errorCode } from '../../util/errorMessage.js';
+import { ignoreMissing } from '../../util/missing.js';
 import { scanDay } from './days.js';
 import type { Place } from './forget.js';
 import type { Related } from './row.js';
@@ -15,13 +15,9 @@ const NAME = /^[^.]+\.[^.]+$/u;
  * @param directory in which each agent of this user has a spool of its own
  */
 export async function spoolsIn(directory: string): Promise<Place[]> {
-  try {
-    const names = (await readdir(directory)).filter((name) => NAME.test(name));
-    return names.map((name) => placeOf(path.join(directory, name), name.replace('.', '/')));
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw error;
-  }
+  const found = (await readdir(directory).catch(ignoreMissing)) ?? [];
+  const names = found.filter((name) => NAME.test(name));
+  return names.map((name) => placeOf(path.join(directory, name), name.replace('.', '/')));
 }
 
 function placeOf(directory: string, from: string): Place {

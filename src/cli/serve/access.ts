@@ -1,58 +1,32 @@
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import { ASKER_FORM, isAskerName, isFleetName, isLoopback } from '../../fleet/address.js';
+import { ASKER_FORM, isAskerName, isFleetName } from '../../fleet/address.js';
 import { readSecretFile } from '../../fleet/secret.js';
-import { proofOf } from '../shared/people/people.js';
-import { toOneLine } from '../shared/terminal.js';
+import { admitLocal, type Rejection } from '../shared/http/admitLocal.js';
+import { proofOf, type TokenHolders } from '../shared/people/people.js';
 
 /** Who asks, or why he may not. */
 export type Admission = { readonly asker?: string } | Rejection;
 
-/** An answer of HTTP. */
-export interface Rejection {
-  readonly status: 401 | 403;
-  readonly error: string;
-}
+/**
+ * Connections are limited, and an answer ends its own, where this was not called: nobody holds one who is not known.
+ *
+ * @param who it is; `undefined` where everybody of this machine may ask
+ * @returns whether it has room for one more, if it is one
+ */
+export type Stay = (who: string | undefined) => boolean;
 
 /** How a server knows who asks. */
 export interface AccessOptions {
   /** Others take their place when files are read anew. */
-  tokens?: Tokens;
+  tokens?: TokenHolders;
   /** Whether TLS has checked a certificate of the client. */
   readonly hasClientCertificates: boolean;
-  /** Whether pages of this machine may ask; others never may. */
-  readonly admitsLocalPages?: boolean;
 }
 
 /** Shorter ones can be guessed. In characters. */
 const MIN_TOKEN = 16;
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
-
-/** Tokens of a fleet, each of one agent, or of one person. */
-export class Tokens {
-  /** Under what {@link proofOf} makes of a token: the time of a search tells nothing of one. */
-  readonly #names = new Map<string, string>();
-
-  /** How many there are. */
-  get size(): number {
-    return this.#names.size;
-  }
-
-  /**
-   * @param name `team/agent`
-   * @returns whether nobody had this token before
-   */
-  add(name: string, token: string): boolean {
-    const proof = proofOf(token);
-    if (this.#names.has(proof)) return false;
-    this.#names.set(proof, name);
-    return true;
-  }
-
-  nameOfProof(proof: string): string | undefined {
-    return this.#names.get(proof);
-  }
-}
 
 /** What the names of a file of tokens are. */
 export interface TokenNames {
@@ -72,19 +46,20 @@ export const PEOPLE: TokenNames = { form: 'NAME, of letters, digits, "-", "_"', 
  * @param names what stands in place of `TEAM/AGENT`
  * @throws Error that names the line, and never the token
  */
-export async function readTokens(file: string, names = AGENTS): Promise<Tokens> {
+export async function readTokens(file: string, names = AGENTS): Promise<TokenHolders> {
   const text = await readSecretFile(file, MAX_FILE_BYTES);
-  const tokens = new Tokens();
+  const holders = new Map<string, string>();
   for (const [index, line] of text.split('\n').entries()) {
     const [name = '', token = '', ...more] = line.trim().split(/\s+/u);
     if (name === '' || name.startsWith('#')) continue;
-    const problem = findProblem(names, name, token, more);
-    const isTaken = problem === undefined && !tokens.add(name, token);
-    const why = isTaken ? 'another line has the same token: give each its own' : problem;
-    if (why !== undefined) throw new Error(`${file}, line ${index + 1}: ${why}`);
+    const proof = proofOf(token);
+    const isTaken = holders.has(proof) && 'another line has the same token: give each its own';
+    const why = findProblem(names, name, token, more) ?? isTaken;
+    if (why) throw new Error(`${file}, line ${index + 1}: ${why}`);
+    holders.set(proof, name);
   }
-  if (tokens.size === 0) throw new Error(`${file} holds no token: write lines NAME TOKEN`);
-  return tokens;
+  if (holders.size === 0) throw new Error(`${file} holds no token: write lines NAME TOKEN`);
+  return holders;
 }
 
 function findProblem(
@@ -106,7 +81,7 @@ const WHO =
 /** Says who sends a request, before anything of its body is read. */
 export function admit(request: IncomingMessage, options: AccessOptions): Admission {
   const { tokens, hasClientCertificates } = options;
-  if (!tokens && !hasClientCertificates) return admitLocal(request, options);
+  if (!tokens && !hasClientCertificates) return admitLocal(request, false) ?? {};
   const certified = hasClientCertificates ? certifiedName(request) : undefined;
   if (hasClientCertificates && certified === undefined) {
     return { status: 403, error: `The CN of the client certificate is not ${AGENTS.form}` };
@@ -114,27 +89,10 @@ export function admit(request: IncomingMessage, options: AccessOptions): Admissi
   if (!tokens) return { asker: certified };
   const token = /^Bearer +(\S+) *$/iu.exec(request.headers.authorization ?? '')?.[1];
   if (token === undefined) return { status: 401, error: `There is no token: ${WHO}` };
-  const asker = tokens.nameOfProof(proofOf(token));
+  const asker = tokens.get(proofOf(token));
   if (asker === undefined) return { status: 401, error: `The token is not known: ${WHO}` };
   if (certified === undefined || certified === asker) return { asker };
   return { status: 403, error: 'The token and the client certificate are of two agents' };
-}
-
-/**
- * Without credentials only programs of this machine may ask. A page in a browser of it is none of them: it sends an
- * `Origin`, or a name in `Host` that somebody else has pointed to this machine.
- */
-function admitLocal({ headers }: IncomingMessage, options: AccessOptions): Admission {
-  // Some load balancers name none where they look whether it is ready; browsers always do.
-  if (headers.host !== undefined && !isLoopback(headers.host.replace(/:\d{1,5}$/u, ''))) {
-    const said = toOneLine(headers.host, 80);
-    return { status: 403, error: `The host "${said}" is not this machine: ask 127.0.0.1` };
-  }
-  const { origin } = headers;
-  if (origin === undefined) return {};
-  const page = options.admitsLocalPages && URL.canParse(origin) && new URL(origin);
-  if (page && isLoopback(page.hostname)) return {};
-  return { status: 403, error: 'Pages of a browser may not ask: the request has an Origin' };
 }
 
 /** Asking for a certificate takes long, and that of a connection stays the same. */

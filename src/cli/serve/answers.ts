@@ -14,7 +14,7 @@ import type { Policy } from '../policy/policy.js';
 import type { Counted } from '../policy/shadow.js';
 import { answerTextOf, foreignAnswerText } from './answerText.js';
 import { KeptAnswers, type Reply } from './keptAnswers.js';
-import { Quota } from './quota.js';
+import { Quota } from '../shared/http/quota.js';
 import { readAsked, UnreadableQuestion, type Asked } from './readAsked.js';
 
 export type { Reply } from './keptAnswers.js';

@@ -7,21 +7,23 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { APPROVALS_PATH } from '../../fleet/approvalEnvelope.js';
 import { readQuestion } from '../../fleet/question.js';
 import { isHookEventName } from '../../protocol/events.js';
 import { HookEventName } from '../../protocol/types.js';
-import { admit, type AccessOptions, type Admission, type Rejection } from './access.js';
+import type { Rejection } from '../shared/http/admitLocal.js';
+import { closeServer, listen, type Address } from '../shared/http/listen.js';
+import { admit, type AccessOptions, type Admission, type Stay } from './access.js';
 import type { approvalRoutes } from './approvals/approvalRoutes.js';
 import type { Asked, PolicyAnswers, Reply } from './answers.js';
 import type { Metrics } from './metrics.js';
 import type { Notices } from './notices.js';
-import { Quota } from './quota.js';
-import { BodyReader } from './readBody.js';
+import { Quota } from '../shared/http/quota.js';
+import { BodyReader } from '../shared/http/readBody.js';
 import { readinessOf, type ReadyParts } from './readiness.js';
-import { headerOf, isJson, JSON_ONLY, write, type Stay } from './respond.js';
+import { headerOf, isJson, JSON_ONLY, write } from '../shared/http/respond.js';
 
 /** Ms that a client has, so that one that sends nothing costs nothing. */
 const DOOR_TIMEOUTS = {
@@ -40,13 +42,10 @@ export interface ServerTls {
   readonly ca?: string;
 }
 
-export interface HttpDoorOptions {
+export interface HttpDoorOptions extends Address {
   readonly tls?: ServerTls | undefined;
   readonly notices: Notices;
   readonly timeouts?: typeof DOOR_TIMEOUTS;
-  readonly host: string;
-  /** 0 is a free one. */
-  readonly port: number;
   readonly access: AccessOptions;
   readonly answers: PolicyAnswers;
   readonly metrics: Metrics;
@@ -73,7 +72,7 @@ const BODIES_AT_A_TIME = 4;
 
 /** @throws Error where the address cannot be listened to */
 export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> {
-  const { host, port, tls } = options;
+  const { tls } = options;
   let current = tls;
   const routes = new Routes(options);
   const server = await makeServer(options, routes.listener);
@@ -81,16 +80,9 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   server.on('connection', routes.onConnection);
   // Node would answer, and keep the connection.
   server.on('checkExpectation', routes.listener);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', ({ message }) =>
-      reject(new Error(`${message}: say another address with --listen HOST:PORT`)),
-    );
-    server.listen({ host, port }, resolve);
-  });
-  const { address, port: bound, family } = server.address() as AddressInfo;
-  const name = family === 'IPv6' ? `[${address}]` : address;
+  const at = await listen(server, options);
   return {
-    url: `${tls ? 'https' : 'http'}://${name}:${bound}`,
+    url: `${tls ? 'https' : 'http'}://${at}`,
     setTls: (now) => {
       if (!now || !('setSecureContext' in server) || isDeepStrictEqual(now, current)) return;
       current = now;
@@ -98,7 +90,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
       server.closeIdleConnections();
       routes.endConnections();
     },
-    close: () => closeServer(server),
+    close: () => closeServer(server, LAST_WORDS_MS),
   };
 }
 
@@ -313,11 +305,3 @@ async function makeServer(
 
 /** For answers on their way, in ms. */
 const LAST_WORDS_MS = 1000;
-
-async function closeServer(server: Server | HttpsServer): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS);
-  await closed;
-  clearTimeout(timer);
-}

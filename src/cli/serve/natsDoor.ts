@@ -4,7 +4,7 @@ import { isAskerName } from '../../fleet/address.js';
 import { forbids, withMarkOf } from '../../fleet/answerMark.js';
 import { lastWords, loadPackage, withAdvice } from '../../fleet/natsConnection.js';
 import { directSubject, HEADERS, newQuestionId, readQuestion } from '../../fleet/question.js';
-import { every, retry } from '../../fleet/retry.js';
+import { every, retry } from '../../util/retry.js';
 import { MAX_HOOK_TEXT } from '../../protocol/sanitizeText.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { isRecord } from '../../util/records.js';
@@ -12,7 +12,7 @@ import { toOneLine } from '../shared/terminal.js';
 import type { PolicyAnswers, Reply } from './answers.js';
 import { answerQuestion, type PutReply } from './approvals/approvalQuestions.js';
 import type { KvBoard } from './approvals/kvBoard.js';
-import { Quota } from './quota.js';
+import { Quota } from '../shared/http/quota.js';
 import { SteadyNats, type SteadyNatsOptions } from './steadyNats.js';
 
 export interface NatsDoorOptions extends Omit<SteadyNatsOptions, 'onOpen'> {

@@ -10,7 +10,7 @@ import {
   type NatsOptions,
 } from '../../fleet/natsConnection.js';
 import type { TlsFiles } from '../../fleet/question.js';
-import { every, retry } from '../../fleet/retry.js';
+import { every, retry } from '../../util/retry.js';
 import { withoutSecret } from '../../fleet/secret.js';
 
 export interface SteadyNatsOptions extends TlsFiles {

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout } from 'node:timers/promises';
-import { errorCode } from '../../util/errorMessage.js';
 import { readPieces } from '../../util/guardedRead.js';
+import { ignoreMissing } from '../../util/missing.js';
 import { readSpan, type SpanRecord } from '../../trace/record.js';
 import { plural, printNotice } from './terminal.js';
 import { orUsageError } from './usageError.js';
@@ -69,7 +69,7 @@ export async function* followTrace(file: string, signal: AbortSignal): AsyncGene
   let position = 0;
   let lines = new LineReader();
   while (!signal.aborted) {
-    const { size } = (await unlessMissing(stat(file))) ?? { size: 0 };
+    const { size } = (await stat(file).catch(ignoreMissing)) ?? { size: 0 };
     if (size < position) {
       position = 0;
       lines = new LineReader();
@@ -125,14 +125,5 @@ class LineReader {
     const line = this.isTooLong ? undefined : this.#pieces.join('');
     [this.#pieces, this.#length] = [[], 0];
     return line;
-  }
-}
-
-async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
   }
 }

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Tokens } from '../../../src/cli/serve/access.js';
 import { PolicyAnswers } from '../../../src/cli/serve/answers.js';
 import { approvalRoutes } from '../../../src/cli/serve/approvals/approvalRoutes.js';
 import { KvBoard } from '../../../src/cli/serve/approvals/kvBoard.js';
@@ -225,9 +224,7 @@ describe('a door with tokens', () => {
   const TOKEN = '0123456789abcdef0123456789abcdef';
 
   async function openWithTokens() {
-    const tokens = new Tokens();
-    tokens.add('acme/one', TOKEN);
-    tokens.add('acme/two', `${TOKEN}2`);
+    const tokens = tokensOf({ 'acme/one': TOKEN, 'acme/two': `${TOKEN}2` });
     return open({ access: { tokens, hasClientCertificates: false } });
   }
 

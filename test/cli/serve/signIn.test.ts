@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { Tokens } from '../../../src/cli/serve/access.js';
 import { KvSessions } from '../../../src/cli/serve/approvals/kvSessions.js';
 import { SignIn } from '../../../src/cli/serve/approvals/signIn.js';
 import { peopleWithTokens } from '../../../src/cli/shared/people/people.js';
@@ -11,7 +10,7 @@ import { peopleWithTokens } from '../../../src/cli/shared/people/people.js';
 async function start() {
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
-  const approvers = { people: peopleWithTokens(new Tokens()), sessions: new KvSessions() };
+  const approvers = { people: peopleWithTokens(new Map()), sessions: new KvSessions() };
   const signIn = new SignIn({ isTls: false, log, onRefused: log }, approvers);
   const server = createServer((request, response) => {
     Object.defineProperty(request.socket, 'remoteAddress', {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Quota } from '../quota.js';
-import { beginStream, send } from '../respond.js';
+import { Quota } from '../../shared/http/quota.js';
+import { beginStream, send } from '../../shared/http/respond.js';
 import { show, viewOf } from './approvalView.js';
 import type { KvBoard } from './kvBoard.js';
 import type { OpenQuestion } from './openQuestions.js';

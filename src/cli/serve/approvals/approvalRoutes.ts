@@ -5,13 +5,21 @@ import { isOfNats } from '../../../fleet/natsConnection.js';
 import { expecting, objectOf, oneOf, positiveCount, text } from '../../../util/checks.js';
 import { errorMessage } from '../../../util/errorMessage.js';
 import { hashOf, styleOf } from '../../shared/page/pageParts.js';
+import type { Stay } from '../access.js';
 import { ApprovalEvents } from './approvalEvents.js';
 import { viewOf } from './approvalView.js';
 import type { OpenQuestion } from './openQuestions.js';
 import { answerQuestion } from './approvalQuestions.js';
 import type { KvBoard, Objection } from './kvBoard.js';
-import { BodyReader } from '../readBody.js';
-import { headerOf, readJson, readSaid, send, write, wrongMethod, type Stay } from '../respond.js';
+import { BodyReader } from '../../shared/http/readBody.js';
+import {
+  headerOf,
+  readJson,
+  readSaid,
+  send,
+  write,
+  wrongMethod,
+} from '../../shared/http/respond.js';
 import behaviour from './page/page.js?raw';
 import ownStyle from './page/page.css?raw';
 import template from './page/page.html?raw';

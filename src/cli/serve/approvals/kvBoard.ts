@@ -5,14 +5,14 @@ import type { KV, KvEntry, KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { MAX_QUESTION_BYTES } from '../../../fleet/approvalEnvelope.js';
 import { absent } from '../../../fleet/natsConnection.js';
-import { every, retry } from '../../../fleet/retry.js';
+import { every, retry } from '../../../util/retry.js';
 import type { Approval } from '../../../protocol/approval.js';
 import { errorCode, errorMessage } from '../../../util/errorMessage.js';
 import { show, whyUnreadable } from './approvalView.js';
 import type { KvSessions } from './kvSessions.js';
 import type { Person } from '../../shared/people/people.js';
 import { openBucket, PAUSES_MS } from './kvBucket.js';
-import { Quota } from '../quota.js';
+import { Quota } from '../../shared/http/quota.js';
 import { MAX_OPEN_OF_ONE, OpenQuestions, type OpenQuestion } from './openQuestions.js';
 import {
   approvalOf,
@@ -294,12 +294,11 @@ export class KvBoard {
     } finally {
       release();
     }
-    const entry = await kv.get(key);
-    const stored = entry && readStored(entry.string());
-    if (!stored) throw new Error('the entry of the question cannot be read');
+    const found = await this.#read(key);
+    if (!found) throw new Error('the entry of the question cannot be read');
     // Who asks again is there.
     await kv.put(`${ALIVE}${key}`, '');
-    return { stored, created: entry.created };
+    return { stored: found.stored, created: found.entry.created };
   }
 
   /** What whoever asked gets. Before he gets an answer, all are told that he has it. */
@@ -343,23 +342,28 @@ export class KvBoard {
    * @returns what stands there then; `undefined` where it is unknown
    */
   async #change(key: string, how: (stored: Stored, entry: KvEntry) => Stored | undefined) {
-    const entry = await this.#kv.get(key);
-    const stored = entry && readStored(entry.string());
-    if (!entry || !stored) return undefined;
+    const found = await this.#read(key);
+    if (!found) return undefined;
+    const { stored, entry } = found;
     const next = isFinal(stored) ? undefined : how(stored, entry);
     if (!next) return { stored, isOwn: false };
     try {
       await this.#kv.update(key, JSON.stringify(next), entry.revision);
     } catch (error) {
       if (!WRONG_REVISION.has(errorCode(error))) throw error;
-      const first = await this.#kv.get(key);
-      const said = first && readStored(first.string());
+      const said = (await this.#read(key))?.stored;
       if (!said) return undefined;
       // Where the word that it was stored got lost, it is one's own.
       if (said.writer !== next.writer) return { stored: said, isOwn: false };
     }
     this.options.log?.(lineOf(next));
     return { stored: next, isOwn: true };
+  }
+
+  async #read(key: string) {
+    const entry = await this.#kv.get(key);
+    const stored = entry && readStored(entry.string());
+    return stored && { stored, entry };
   }
 
   async #watch(): Promise<void> {

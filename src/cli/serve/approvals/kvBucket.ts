@@ -1,7 +1,7 @@
 import type { KV, KvOptions } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { loadPackage } from '../../../fleet/natsConnection.js';
-import { retry } from '../../../fleet/retry.js';
+import { retry } from '../../../util/retry.js';
 
 /** Of several servers that make a bucket in one instant, all but one are refused. */
 export const PAUSES_MS = [100, 100, 100, 100];

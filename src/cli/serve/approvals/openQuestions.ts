@@ -1,4 +1,4 @@
-import { LastMinute, MINUTE_MS, Quota } from '../quota.js';
+import { LastMinute, MINUTE_MS, Quota } from '../../shared/http/quota.js';
 import type { KeptRequest } from './storedQuestion.js';
 
 /** A question that waits for a person. */

@@ -1,10 +1,10 @@
 import { hash, randomBytes } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import type * as Oidc from 'openid-client';
-import { isLoopback } from '../../../fleet/address.js';
 import { certificateAdvice } from '../../../fleet/certificates.js';
 import { readSecretFile } from '../../../fleet/secret.js';
 import { objectOf, text, type Path } from '../../../util/checks.js';
+import { isLoopback } from '../../../util/loopback.js';
 import { loadOptional } from '../../../util/optionalPackage.js';
 import { PeopleFile } from './peopleFile.js';
 import { isPersonName, type People, type Person } from './people.js';

@@ -26,11 +26,10 @@ export interface People {
   refresh(person: Person, request?: IncomingMessage): Person | undefined;
 }
 
-/** Who has which token. */
-export interface TokenHolders {
-  /** Whose token it is of which servers keep that, as {@link proofOf} says. */
-  nameOfProof(proof: string): string | undefined;
-}
+/**
+ * Who has which token, by what {@link proofOf} makes of it: the time of a search tells nothing of one.
+ */
+export type TokenHolders = ReadonlyMap<string, string>;
 
 /**
  * People with a token each.
@@ -39,7 +38,7 @@ export interface TokenHolders {
  */
 export function peopleWithTokens(holders: TokenHolders, agents?: TokenHolders): People {
   const personOf = (proof: string): Person | undefined => {
-    const name = agents?.nameOfProof(proof) === undefined ? holders.nameOfProof(proof) : undefined;
+    const name = agents?.has(proof) ? undefined : holders.get(proof);
     return name === undefined ? undefined : { id: `token ${name}`, name, groups: [], proof };
   };
   return {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { LastMinute, networkOf, Quota } from '../../../src/cli/serve/quota.js';
+import { LastMinute, networkOf, Quota } from '../../../src/cli/shared/http/quota.js';
 
 describe('a quota', () => {
   it('is for all, of which one gets a part', () => {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { orUndefined } from '../../util/paths.js';
-import { isRecord } from '../../util/records.js';
+import { orUndefined } from '../../../util/paths.js';
+import { isRecord } from '../../../util/records.js';
 import type { BodyReader } from './readBody.js';
 
 /** No page but the own one may show, frame, keep or read what is sent. A list, which Node writes in a third of the time. */
@@ -14,14 +14,6 @@ const GUARDS = Object.entries({
 }).flat();
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const JSON_LIST = Object.entries(JSON_TYPE).flat();
-
-/**
- * Connections are limited, and an answer ends its own, where this was not called: nobody holds one who is not known.
- *
- * @param who it is; `undefined` where everybody of this machine may ask
- * @returns whether it has room for one more, if it is one
- */
-export type Stay = (who: string | undefined) => boolean;
 
 /** After it nothing more is read of this connection. */
 export const PARTING = { Connection: 'close' };
