@@ -34,7 +34,8 @@ export async function listen(
   { host, port }: Address,
 ): Promise<string> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', ({ message }) =>
+    // Later it says that a connection could not be taken, and must not end the server.
+    server.on('error', ({ message }) =>
       reject(new Error(`${message}: say another address with --listen HOST:PORT`)),
     );
     server.listen({ host, port }, resolve);
