@@ -19,18 +19,18 @@ const LINES: Readonly<Record<string, number>> = {
   'src/run': 1830,
   'src/shell': 340,
   'src/tools src/confirmation-bus': 310,
-  'src/trace': 1260,
+  'src/trace': 1300,
   'src/trust': 1880,
   'src/util': 2010,
 };
-const ALL = 36_050;
+const ALL = 36_100;
 
 /** The same for the rooms around the engine: adapters; of a fleet its servers, their policies, its record, and who asks. */
 const AROUND: Readonly<Record<string, number>> = {
   'src/cli/collect src/cli/record': 1470,
   'src/cli/policy': 460,
   'src/cli/serve': 3760,
-  'src/fleet': 2910,
+  'src/fleet': 2920,
   'src/hosts': 4890,
 };
 
