@@ -13,7 +13,7 @@ const LINES: Readonly<Record<string, number>> = {
   'src/dialects': 3500,
   'src/hooks': 3020,
   'src/mcp src/prompts': 1370,
-  'src/process': 3840,
+  'src/process': 3860,
   'src/protocol': 3370,
   'src/rules': 6200,
   'src/run': 1830,
@@ -23,7 +23,7 @@ const LINES: Readonly<Record<string, number>> = {
   'src/trust': 1880,
   'src/util': 2010,
 };
-const ALL = 36_100;
+const ALL = 36_150;
 
 /** The same for the rooms around the engine: adapters; of a fleet its servers, their policies, its record, and who asks. */
 const AROUND: Readonly<Record<string, number>> = {

@@ -71,14 +71,14 @@ export function readByBash(options: StartOptions): Execution | undefined {
 }
 
 /**
- * What is executed to wait at the gate: bash itself, as the first line of a script would have it, and under the name that
- * the system gives a script. Until the system executes a script, somebody may have put one of another program in its place,
- * which would not wait.
+ * What is executed for a script that is to wait at the gate: bash itself, as its first line would have it, and under the
+ * name that the system gives a script. Until the system executes a script, somebody may have put one of another program in
+ * its place, which would not wait.
  */
-export function heldByBash({ env }: StartOptions, execution: Execution): Execution {
-  const { file, args, shebang, variables } = execution;
-  if (!shebang) return execution;
-  const [program = ''] = shebang;
+export function heldByBash(
+  { env }: StartOptions,
+  { file, args, variables, shebang: [program = ''] = [] }: Execution,
+): Execution {
   const isByEnv = program === ENV;
   return {
     file: resolveShell(env['PATH']).file,

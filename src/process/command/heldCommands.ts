@@ -190,8 +190,13 @@ function hold(
   const onGivingUp = whenGivenUp ?? (() => giveUpGate(state));
   try {
     const extras = whenGivenUp ? PLAIN : (openGate ??= writeGate());
-    const executed = whenGivenUp ? execution : heldByBash(options, execution);
-    const subprocess = spawnGroup(options, executed, runId, extras);
+    const isAtGate = execution.shebang && !whenGivenUp;
+    const subprocess = spawnGroup(
+      options,
+      isAtGate ? heldByBash(options, execution) : execution,
+      runId,
+      extras,
+    );
     for (const pipe of subprocess.stdio) pipe?.on('error', ignore);
     const running = asRunningCommand(subprocess, runId);
     if (!running) return undefined;
