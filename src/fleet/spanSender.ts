@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
-import { spanWriter, type SpanRecord } from '../trace/record.js';
+import { toSpanRecord, type SpanRecord } from '../trace/record.js';
 import { listenToSpans, type Span } from '../trace/span.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { orUndefined } from '../util/paths.js';
@@ -35,7 +35,6 @@ interface Line {
 export class SpanSender {
   readonly #spool: Spool;
   readonly #link: RecordLink;
-  readonly #write: ReturnType<typeof spanWriter>;
   readonly #ignore = listenToSpans((span) => this.#note(span));
   readonly #leave = () => this.#toDisk();
   readonly #inFlight = new Map<string, Line>();
@@ -52,7 +51,6 @@ export class SpanSender {
 
   constructor(private readonly options: SenderOptions) {
     const { team, agent } = options.address;
-    this.#write = spanWriter(options.environment);
     this.#spool = options.spool ?? new Spool(spoolOf(team, agent));
     this.#link = new RecordLink({ ...options, onChange: (problem) => this.#change(problem) });
     process.on('exit', this.#leave);
@@ -88,7 +86,7 @@ export class SpanSender {
   /** A listener that throws would end the process. */
   #note(span: Span): void {
     try {
-      this.#add(this.#write(span));
+      this.#add(toSpanRecord(span, this.options.environment));
     } catch (error) {
       this.#lose(1, `a span could not be written down (${errorMessage(error)})`);
     }

@@ -88,10 +88,12 @@ export function secretMasker(
   if (redact.length === 0) return (text) => text;
   const patterns = redact.join('\n');
   const known = maskers.get(patterns);
-  const isRedacted = known?.isRedacted ?? matcherOf(redact);
-  const secrets = Object.entries(host).filter(
-    ([name, value]) => isMaskable(value) && isRedacted(name),
-  );
+  const isRedacted = known?.isRedacted ?? remembering(matcherOf(redact));
+  // Only values that count are read, as each is asked of the system.
+  const secrets = Object.keys(host)
+    .filter(isRedacted)
+    .map((name) => [name, host[name]] as const)
+    .filter(([, value]) => isMaskable(value));
   const values = secrets.map(([name, value]) => `${name}=${value}`).join('\0');
   if (known?.values === values) return known.mask;
   const mask = maskerOf(secrets);
@@ -111,7 +113,21 @@ interface Masker {
 const maskers = new Map<string, Masker>();
 const MAX_MASKERS = 16;
 
-function maskerOf(secrets: readonly [string, string | undefined][]): (text: string) => string {
+/** Names of variables are few, and asked for again with each span. */
+function remembering(matches: (name: string) => boolean): (name: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (name) => {
+    const found = known.get(name) ?? matches(name);
+    if (known.size < MAX_NAMES) known.set(name, found);
+    return found;
+  };
+}
+
+const MAX_NAMES = 4096;
+
+function maskerOf(
+  secrets: readonly (readonly [string, string | undefined])[],
+): (text: string) => string {
   if (secrets.length === 0) return (text) => text;
   const replaced = secrets
     .flatMap(([name, value = '']) => spellingsOf(value).map((writing) => ({ name, writing })))

@@ -77,25 +77,7 @@ export interface SpanRecord {
  *   `@secrets`
  */
 export function toSpanRecord(span: Span, policy: HookEnvironmentPolicy = {}): SpanRecord {
-  return writeSpan(span, secretMasker(maskingOf(policy)));
-}
-
-/**
- * Writes many spans down, as {@link toSpanRecord} does one. The variables of the process are looked at once for all spans
- * that end in the same turn of its loop.
- */
-export function spanWriter(policy?: HookEnvironmentPolicy): (span: Span) => SpanRecord {
-  let mask: ((text: string) => string) | undefined;
-  return (span) => {
-    if (!mask) {
-      mask = secretMasker(maskingOf(policy));
-      setImmediate(() => (mask = undefined)).unref();
-    }
-    return writeSpan(span, mask);
-  };
-}
-
-function writeSpan(span: Span, mask: (text: string) => string): SpanRecord {
+  const mask = secretMasker(maskingOf(policy));
   const clean = (text: string) => cutText(removeControls(mask(text)), MAX_TEXT);
   const write = (value: unknown) => textOf(value, mask, clean);
   const { id, trace, parent, kind, exitCode, signal, sizes, ownMs } = span;
@@ -177,7 +159,7 @@ function textOf(
   return cutText(JSON.stringify(plainCopy(value, mask), null, 2) ?? '', MAX_TEXT);
 }
 
-function maskingOf(policy: HookEnvironmentPolicy = {}): HookEnvironmentPolicy {
+function maskingOf(policy: HookEnvironmentPolicy): HookEnvironmentPolicy {
   return { ...policy, redact: policy.redact?.length ? policy.redact : ['@secrets'] };
 }
 

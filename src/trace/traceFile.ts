@@ -5,7 +5,7 @@ import { readStart } from '../util/guardedRead.js';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import { notify } from '../util/notify.js';
 import { openPrivately } from './privateFile.js';
-import { spanWriter } from './record.js';
+import { toSpanRecord } from './record.js';
 import { listenToSpans, type Span } from './span.js';
 
 /** How a trace is written. */
@@ -34,7 +34,6 @@ export function traceToFile(file: string, options: TraceFileOptions = {}): Trace
 
 class TraceWriter implements TraceFile {
   readonly #close = () => this.close();
-  readonly #write: ReturnType<typeof spanWriter>;
   #descriptor: number | undefined;
   #lines: string[] = [];
   #unsubscribe: (() => void) | undefined;
@@ -44,7 +43,6 @@ class TraceWriter implements TraceFile {
     private readonly file: string,
     private readonly options: TraceFileOptions,
   ) {
-    this.#write = spanWriter(options.environment);
     try {
       requireTrace(file);
       this.#descriptor = openPrivately(file, 'append');
@@ -64,7 +62,7 @@ class TraceWriter implements TraceFile {
   /** A listener that throws would end the process. */
   #append(span: Span): void {
     try {
-      this.#lines.push(`${JSON.stringify(this.#write(span))}\n`);
+      this.#lines.push(`${JSON.stringify(toSpanRecord(span, this.options.environment))}\n`);
       this.#timer ??= setImmediate(() => this.#flush());
     } catch (error) {
       this.#giveUp(error);

@@ -71,7 +71,7 @@ export function matcherOf({ since = '', until, terms }: RecordQuery): (row: Reco
     const fits = patterns.map(wildcards);
     return (row: RecordRow) => {
       const value = String(row[column] ?? '');
-      return fits.some((fit) => fit.test(value)) !== isNot;
+      return fits.some((fit) => fit(value)) !== isNot;
     };
   });
   return (row) => {

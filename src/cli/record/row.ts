@@ -14,13 +14,10 @@ export type Related = Pick<SpanRecord, 'id' | 'parent'> & {
 export function rowOf(span: SpanRecord): RecordRow {
   const { kind, name, from, agent, decidedBy, parent, isShadow } = span;
   const isHooks = kind === 'hook' || kind === 'question';
-  // An agent could say that it is another one, or that somebody has allowed it; a server knows.
-  const isServers = from === undefined || isOfServer(from);
-  const said = (what = '') => (what === '' ? null : isServers ? what : `${from} says: ${what}`);
   return {
     time: new Date(span.start).toISOString(),
     from: from ?? null,
-    agent: (isServers && agent) || from || null,
+    agent: (isOfKnown(span) && agent) || from || null,
     session: span.session ?? null,
     kind,
     event: span.event ?? null,
@@ -31,14 +28,29 @@ export function rowOf(span: SpanRecord): RecordRow {
     shadow: isShadow ? span.verdict : null,
     counted: span.counted ?? null,
     hook: isHooks ? name : (decidedBy?.join(', ') ?? null),
-    approver: said(span.approver),
-    policy: said(span.policy),
+    approver: saidIn(span, 'approver') ?? null,
+    policy: saidIn(span, 'policy') ?? null,
     reason: span.reason ?? span.error ?? null,
     duration_ms: span.durationMs,
     id: span.id,
     parent,
     trace: span.trace ?? null,
   };
+}
+
+/**
+ * What only a server knows. An agent could say that it is another one, or that somebody has allowed it: then it is shown as
+ * its word.
+ */
+export function saidIn(span: SpanRecord, field: 'approver' | 'policy'): string | undefined {
+  const { [field]: what = '', from } = span;
+  if (what === '') return undefined;
+  return isOfKnown(span) ? what : `${from} says: ${what}`;
+}
+
+/** Whether a span is of this machine, or of a policy server. */
+export function isOfKnown({ from }: Pick<SpanRecord, 'from'>): boolean {
+  return from === undefined || isOfServer(from);
 }
 
 /** Whether who has sent it (`team/agent`) is a policy server: no agent can be of its team. */

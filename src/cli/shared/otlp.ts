@@ -6,7 +6,7 @@ import { errorMessage } from '../../util/errorMessage.js';
 import { loadOptional } from '../../util/optionalPackage.js';
 import type { HookEnvironmentPolicy } from '../../run/hookEnvironment.js';
 import { orUndefined } from '../../util/paths.js';
-import { spanWriter, type SpanRecord } from '../../trace/record.js';
+import { toSpanRecord, type SpanRecord } from '../../trace/record.js';
 import { listenToSpans } from '../../trace/span.js';
 
 /** How spans are sent to a collector of OpenTelemetry. */
@@ -124,10 +124,9 @@ function toHrTime(time: number): Api.HrTime {
  * @returns what ends that
  */
 export function sendSpans(to: OtlpExport, environment?: HookEnvironmentPolicy): () => void {
-  const write = spanWriter(environment);
   return listenToSpans((span) => {
     // A listener that throws would end the process.
-    orUndefined(() => to.add(write(span)));
+    orUndefined(() => to.add(toSpanRecord(span, environment)));
   });
 }
 

@@ -1,4 +1,5 @@
 import type { SpanRecord } from '../../trace/record.js';
+import { isOfKnown } from '../record/row.js';
 import { paint, plural, toOneLine } from '../shared/terminal.js';
 
 /** Questions that a shadow policy would have answered otherwise, all alike. */
@@ -23,7 +24,8 @@ export class ShadowDiff {
 
   /** @returns whether it is one of a question about which the two differ */
   add({ kind, name, event = name, verdict, counted, ...span }: SpanRecord): boolean {
-    if (kind !== 'shadow' || counted === undefined) return false;
+    // An agent could say anything of a policy.
+    if (kind !== 'shadow' || counted === undefined || !isOfKnown(span)) return false;
     this.#questions += 1;
     if (counted === verdict) return false;
     const { policy: shadowPolicy = '', countedPolicy: policy = '', reason } = span;

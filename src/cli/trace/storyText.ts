@@ -3,7 +3,7 @@ import type { FleetSpan } from '../../fleet/recordSubject.js';
 import { pointOf } from './point.js';
 import type { SpanRecord } from '../../trace/record.js';
 import type { SpanVerdict } from '../../trace/span.js';
-import type { StorySpan } from './story.js';
+import { believed, type StorySpan } from './story.js';
 import { paint, toOneLine, type TextStyle } from '../shared/terminal.js';
 
 const STYLES: Record<SpanVerdict, TextStyle> = {
@@ -52,7 +52,7 @@ export function formatEnded(span: SpanRecord): string {
   const { start, durationMs, reason, error } = span;
   const time = new Date(start + durationMs).toISOString().slice(11, 23);
   const { ownMs = durationMs } = span;
-  const told = { ...span, depth: 0, ownMs, point: pointOf(span) };
+  const told = { ...believed(span), depth: 0, ownMs, point: pointOf(span) };
   return `${paint('dim', time)} ${formatSpan(told, reason ?? error)}`;
 }
 

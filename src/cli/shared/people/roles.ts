@@ -123,5 +123,5 @@ function rolesOf(
 
 function fits(patterns: readonly string[] | undefined, name: string | undefined): boolean {
   if (!patterns || name === undefined) return true;
-  return patterns.some((each) => wildcards(each).test(name));
+  return patterns.some((each) => wildcards(each)(name));
 }
