@@ -77,6 +77,7 @@ interface Compose {
         readonly command: string[];
         readonly secrets?: string[];
         readonly user?: string;
+        readonly build?: { readonly args?: Readonly<Record<string, string>> };
       }
     >
   >;
@@ -89,6 +90,12 @@ const imageOf = (word: string) => {
   const lines = read('Containerfile').replaceAll('\\\n', '').split('\n');
   const last = lines.findLast((each) => each.startsWith(`${word} `)) ?? '';
   return last.slice(word.length + 1);
+};
+
+/** What a line `ARG NAME=VALUE` of the Containerfile says. */
+const argOf = (name: string) => {
+  const containerfile = read('Containerfile').replaceAll('\\\n', '');
+  return new RegExp(String.raw`^ARG ${name}="?(.*?)"?$`, 'mu').exec(containerfile)![1]!;
 };
 
 describe('compose.yaml', () => {
@@ -107,6 +114,14 @@ describe('compose.yaml', () => {
         read_only: true,
         cap_drop: ['ALL'],
       });
+    }
+  });
+
+  it('builds the image of the package of the registry, or of the one that PACKAGE names', () => {
+    const { services } = compose();
+    const args = { PACKAGE: `\${PACKAGE:-${argOf('PACKAGE')}}` };
+    for (const name of ['policy-1', 'policy-2']) {
+      expect(services[name]!.build).toMatchObject({ args });
     }
   });
 
@@ -328,8 +343,7 @@ it('the Containerfile ends without rights, and starts what docs/fleet.md starts'
   // What a fleet may load, and who embeds it need not have.
   const peers = Object.keys(PACKAGE.peerDependencies).filter((name) => OF_FLEETS.test(name));
   expect(peers.length).toBeGreaterThan(8);
-  const containerfile = read('Containerfile').replaceAll('\\\n', '');
-  const installed = /^ARG PEERS="(.*)"$/mu.exec(containerfile)![1]!.split(/\s+/u);
+  const installed = argOf('PEERS').split(/\s+/u);
   expect(installed.map((each) => each.replace(/@[^@]+$/u, ''))).toEqual(
     expect.arrayContaining(peers),
   );
