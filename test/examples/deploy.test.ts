@@ -159,6 +159,7 @@ interface Manifest {
   readonly kind: string;
   readonly metadata: { readonly name: string };
   readonly spec?: {
+    readonly egress?: readonly { readonly ports: readonly { readonly port: number }[] }[];
     readonly template?: {
       readonly spec: {
         readonly securityContext: object;
@@ -199,6 +200,20 @@ describe('the manifests of Kubernetes', () => {
     for (const manifest of manifests()) expect(faultsOf(manifest)).toEqual([]);
     const [, deployment] = manifests();
     expect(faultsOf({ ...deployment!, sepc: {} } as Manifest)).not.toEqual([]);
+  });
+
+  /** The ports that pods may reach. */
+  const portsOut = (yaml: string) => {
+    const policy = parse(yaml) as Manifest;
+    expect(faultsOf(policy)).toEqual([]);
+    return policy.spec!.egress!.flatMap(({ ports }) => ports.map(({ port }) => port));
+  };
+
+  it('let nobody reach more than NATS and names, and have rules for the rest to take in', () => {
+    const text = read('kubernetes/network.yaml');
+    expect(portsOut(text)).toEqual([4222, 53, 53]);
+    const taken = text.replaceAll(/^( +)# (?=- to:| +ports:)/gmu, '$1');
+    expect(portsOut(taken)).toEqual([4222, 53, 53, 443, 4318]);
   });
 
   it.runIf(has('kubectl'))('are put together by kubectl, and its result is right, too', () => {
