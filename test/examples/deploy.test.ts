@@ -77,6 +77,7 @@ interface Compose {
         readonly command: string[];
         readonly secrets?: string[];
         readonly user?: string;
+        readonly build?: { readonly args?: Readonly<Record<string, string>> };
       }
     >
   >;
@@ -89,6 +90,12 @@ const imageOf = (word: string) => {
   const lines = read('Containerfile').replaceAll('\\\n', '').split('\n');
   const last = lines.findLast((each) => each.startsWith(`${word} `)) ?? '';
   return last.slice(word.length + 1);
+};
+
+/** What a line `ARG NAME=VALUE` of the Containerfile says. */
+const argOf = (name: string) => {
+  const containerfile = read('Containerfile').replaceAll('\\\n', '');
+  return new RegExp(String.raw`^ARG ${name}="?(.*?)"?$`, 'mu').exec(containerfile)![1]!;
 };
 
 describe('compose.yaml', () => {
@@ -107,6 +114,14 @@ describe('compose.yaml', () => {
         read_only: true,
         cap_drop: ['ALL'],
       });
+    }
+  });
+
+  it('builds the image of the package of the registry, or of the one that PACKAGE names', () => {
+    const { services } = compose();
+    const args = { PACKAGE: `\${PACKAGE:-${argOf('PACKAGE')}}` };
+    for (const name of ['policy-1', 'policy-2']) {
+      expect(services[name]!.build).toMatchObject({ args });
     }
   });
 
@@ -144,6 +159,7 @@ interface Manifest {
   readonly kind: string;
   readonly metadata: { readonly name: string };
   readonly spec?: {
+    readonly egress?: readonly { readonly ports: readonly { readonly port: number }[] }[];
     readonly template?: {
       readonly spec: {
         readonly securityContext: object;
@@ -184,6 +200,20 @@ describe('the manifests of Kubernetes', () => {
     for (const manifest of manifests()) expect(faultsOf(manifest)).toEqual([]);
     const [, deployment] = manifests();
     expect(faultsOf({ ...deployment!, sepc: {} } as Manifest)).not.toEqual([]);
+  });
+
+  /** The ports that pods may reach. */
+  const portsOut = (yaml: string) => {
+    const policy = parse(yaml) as Manifest;
+    expect(faultsOf(policy)).toEqual([]);
+    return policy.spec!.egress!.flatMap(({ ports }) => ports.map(({ port }) => port));
+  };
+
+  it('let nobody reach more than NATS and names, and have rules for the rest to take in', () => {
+    const text = read('kubernetes/network.yaml');
+    expect(portsOut(text)).toEqual([4222, 53, 53]);
+    const taken = text.replaceAll(/^( +)# (?=- to:| +ports:)/gmu, '$1');
+    expect(portsOut(taken)).toEqual([4222, 53, 53, 443, 4318]);
   });
 
   it.runIf(has('kubectl'))('are put together by kubectl, and its result is right, too', () => {
@@ -328,8 +358,7 @@ it('the Containerfile ends without rights, and starts what docs/fleet.md starts'
   // What a fleet may load, and who embeds it need not have.
   const peers = Object.keys(PACKAGE.peerDependencies).filter((name) => OF_FLEETS.test(name));
   expect(peers.length).toBeGreaterThan(8);
-  const containerfile = read('Containerfile').replaceAll('\\\n', '');
-  const installed = /^ARG PEERS="(.*)"$/mu.exec(containerfile)![1]!.split(/\s+/u);
+  const installed = argOf('PEERS').split(/\s+/u);
   expect(installed.map((each) => each.replace(/@[^@]+$/u, ''))).toEqual(
     expect.arrayContaining(peers),
   );

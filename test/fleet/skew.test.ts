@@ -19,7 +19,7 @@ import {
 } from './skewHelpers.js';
 
 /**
- * What programs of version 0.1 and of this one say to each other. What those of 0.1 said was recorded from their own
+ * What programs of the version before and of this one say to each other. What those said was recorded from their own
  * program, by skewPrograms.test.ts, which also starts both where there is one.
  */
 const BEFORE = JSON.parse(
