@@ -386,7 +386,7 @@ leave a guard out; 2 wrong usage or settings`,
       'Tell what happened, from a file that --trace has written, or what happens in a fleet',
     arguments: {
       '[file]':
-        'the trace; with --query also the directory, or the database, of a record. Default: the one that HOOKSTACK_TRACE names',
+        'the trace; with --diff also the directory of a record, with --query that or its database. Default: the one that HOOKSTACK_TRACE names',
     },
     options: [
       countOption('--slowest <n>', 'list what itself took longest').conflicts(['nats', 'follow']),

@@ -1,5 +1,5 @@
 import events from 'node:events';
-import { appendFile, link, stat, symlink, truncate } from 'node:fs/promises';
+import { appendFile, link, mkdir, stat, symlink, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { record } from '../trace/helpers.js';
@@ -228,7 +228,6 @@ describe('trace', () => {
 
   it.each([
     { what: 'a missing trace', args: ['missing.jsonl'], says: 'missing.jsonl cannot be read' },
-    { what: 'a directory', args: ['.'], says: 'The trace . cannot be read' },
     {
       what: 'a page in place of the trace',
       args: ['t', '--html', './t'],
@@ -318,5 +317,20 @@ describe('trace --follow', () => {
     const file = options.length > 0 ? ['live.jsonl'] : [];
     const { exitCode, stderr } = await cli.run(['trace', ...file, ...options]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining(message) });
+  });
+});
+
+it.each([
+  [['trace'], 2],
+  [['trace', '--follow'], 2],
+  [['trace', '--html', 'page.html'], 2],
+  [['fire', '--from-trace'], 1],
+])('has nobody remove a directory: %j', async (args, code) => {
+  await mkdir(join(cli.project, 'record'));
+  const { exitCode, stderr } = await cli.run([...args, 'record']);
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: code,
+    stderr:
+      'error: record is a directory; name a file in it, or ask all of them with hookstack trace --query or --diff',
   });
 });

@@ -302,6 +302,29 @@ describe('hookstack serve with --approvers', () => {
     await expect(served).rejects.toThrow(why);
   });
 
+  it.each([
+    ['--oidc', {}, /oidc\.json cannot be read \(ENOENT.*\); write it, or name another/u],
+    ['--roles', {}, /roles cannot be read \(ENOENT.*\); write it, or name another/u],
+    [
+      '--oidc',
+      {
+        'oidc.json':
+          '{\n  "issuer": "https://login.example", "clientId": "x",\n  "clientSecretFile": "nowhere"\n}',
+      },
+      /oidc\.json:3:\d+: the secret in \S+nowhere cannot be used: ENOENT.*; write the client's secret into that file/u,
+    ],
+  ])('says which file of %s is missing, and what to do', async (option, files, why) => {
+    for (const [name, text] of Object.entries(files)) await writeFile(inProject(name), text);
+    const { 'token-file': secret, tokens } = fleetFiles();
+    const way =
+      option === '--oidc' ? ['--oidc', inProject('oidc.json')] : ['--user-header', 'X-User'];
+    way.push('--roles', inProject('roles'), '--origin', 'https://ask.example');
+    const served = serve({ 'token-file': secret, tokens }, '--nats', nats.url, ...way);
+    const message = await served.then(String, String);
+    expect(message).toContain(`${option} cannot be used: `);
+    expect(message).toMatch(why);
+  });
+
   it('takes answers of the page that a proxy shows, and of no other', async () => {
     const { url } = await serve(
       fleetFiles(),

@@ -35,14 +35,17 @@ interface CollectOptions extends NatsServerOptions, StoreOptions {
 export async function collect(options: CollectOptions): Promise<number> {
   const { out, sqlite, keep, forget: session, log, ...others } = options;
   logAs(log);
+  if (session === undefined && options.of !== undefined) {
+    throw new UsageError(
+      '--of says of which agent a session is removed; add --forget SESSION, or leave it out',
+    );
+  }
   if (others.nats === undefined && keep === undefined && session === undefined) {
     throw new UsageError('Say where the fleet is: --nats URL');
   }
   if (out === undefined && sqlite === undefined && session === undefined) {
     throw new UsageError('Say where the record is: --out DIR, --sqlite FILE, or both');
   }
-  if (session === undefined && options.of !== undefined)
-    throw new UsageError('--of goes with --forget');
   if (session !== undefined) await requireThere(out, sqlite);
   else if (out !== undefined) await makeDirectory(out);
   const stores = await Stores.open(options);

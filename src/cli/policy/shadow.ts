@@ -60,7 +60,9 @@ export class Shadow {
     const deadline = setTimeout(() => controller.abort(), question.timeoutMs);
     this.#working.add(controller);
     policy.hold();
-    const name = 'toolName' in payload ? payload.toolName : event;
+    const { toolName: tool, callId: call } = payload as Partial<Record<string, string>>;
+    const whose = { session: session.sessionId, agent: session.agent, tool, call };
+    const facts = () => ({ name: tool ?? event, event, input: payload, ...whose });
     const outcome = ({ verdict: said, fired, reply }: Decided) => {
       const verdict = spanVerdict(said);
       const output = verdict === 'allow' ? undefined : fired?.aggregated.finalOutput;
@@ -73,7 +75,7 @@ export class Shadow {
     };
     const of = { policy: policy.version, isShadow: true, trace: question.trace };
     const { verdict } = await withinRemoteSpan(question.span, of, () =>
-      traced('shadow', { facts: () => ({ name, event, input: payload }), outcome }, work),
+      traced('shadow', { facts, outcome }, work),
     ).catch((): Decided => ({ verdict: 'fail' }));
     clearTimeout(deadline);
     this.#working.delete(controller);

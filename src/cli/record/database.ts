@@ -5,7 +5,7 @@ import { openPrivately } from '../../trace/privateFile.js';
 import { COLUMNS } from './columns.js';
 import { conditionOf, type RecordQuery } from './query.js';
 import { rowOf, type RecordRow, type Related } from './row.js';
-import { openSqlite, type Sqlite } from './sqlite.js';
+import { loadSqlite, type Sqlite } from './sqlite.js';
 
 /** Of the table. A database of a later one is not written. */
 const VERSION = 1;
@@ -41,7 +41,6 @@ export class RecordDatabase {
    * @throws Error for a file that is another database, a link, somebody else's, or cannot be opened
    */
   static async open(file: string): Promise<RecordDatabase> {
-    closeSync(openPrivately(file, 'append'));
     return openAs(file, false, (sqlite) => {
       sqlite.exec(TO_WRITE);
       if (requireOwn(sqlite) === 0) {
@@ -144,7 +143,9 @@ export class RecordDatabase {
 }
 
 async function openAs<T>(file: string, readOnly: boolean, use: (sqlite: Sqlite) => T): Promise<T> {
-  const sqlite = await openSqlite(path.resolve(file), readOnly);
+  const open = await loadSqlite();
+  if (!readOnly) closeSync(openPrivately(file, 'append'));
+  const sqlite = open(path.resolve(file), readOnly);
   try {
     return use(sqlite);
   } catch (error) {

@@ -68,6 +68,14 @@ export function scanDay(file: string, see: (span: SpanRecord) => void): Promise<
   });
 }
 
+/** The same with all files of a directory. */
+export async function scanDirectory(
+  directory: string,
+  see: (span: SpanRecord) => void,
+): Promise<void> {
+  for (const file of await dayFiles(directory)) await scanDay(file, see);
+}
+
 /**
  * Removes lines of a file that collectors may be writing, and what one that was killed left half. Whoever reads it sees
  * all of the old one or all of the new one.

@@ -7,7 +7,7 @@ import { removeControls } from '../../protocol/sanitizeText.js';
 import { loadJetStream, COLLECT_CONSUMER } from './stream.js';
 import { UsageError } from '../shared/usageError.js';
 import type { RecordDatabase } from './database.js';
-import { dayFiles, removeDrafts, removeFromDay, scanDay } from './days.js';
+import { dayFiles, removeDrafts, removeFromDay, scanDay, scanDirectory } from './days.js';
 import { isOfServer, type Related } from './row.js';
 
 /** A place where the record is kept. */
@@ -138,9 +138,7 @@ function traceOf(span: Related): string {
 export function filesIn(directory: string): Place {
   return {
     name: `of the files in ${directory}`,
-    scan: async (see) => {
-      for (const file of await dayFiles(directory)) await scanDay(file, see);
-    },
+    scan: (see) => scanDirectory(directory, see),
     remove: async (isOf) => {
       await removeDrafts(directory);
       let removed = 0;

@@ -19,14 +19,15 @@ interface Package {
 }
 
 /**
- * Opens a database with what Node has (from 22.13 on), or else with the package better-sqlite3.
+ * Loads what opens databases: what Node has (from 22.13 on), or else the package better-sqlite3.
  *
- * @throws Error where there is neither, or the file cannot be opened
+ * @returns throws an Error for a file that cannot be opened
+ * @throws Error where there is neither
  */
-export async function openSqlite(file: string, readOnly: boolean): Promise<Sqlite> {
+export async function loadSqlite(): Promise<(file: string, readOnly: boolean) => Sqlite> {
   const builtin = process.getBuiltinModule('node:sqlite' as 'node:fs') as unknown;
-  if (builtin) return new (builtin as Builtin).DatabaseSync(file, { readOnly });
+  if (builtin) return (file, readOnly) => new (builtin as Builtin).DatabaseSync(file, { readOnly });
   const need = 'Before Node.js 22.13, SQLite needs';
   const { default: Database } = await loadOptional<Package>('better-sqlite3', need);
-  return new Database(file, { readonly: readOnly });
+  return (file, readonly) => new Database(file, { readonly });
 }

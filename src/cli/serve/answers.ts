@@ -158,7 +158,7 @@ export class PolicyAnswers {
    *
    * @param withinMs then they are ended
    */
-  async drain(withinMs = 30_000): Promise<void> {
+  async drain(withinMs: number): Promise<void> {
     this.isDraining = true;
     const over = new Ended('draining', 'The server has ended before its hooks had answered');
     const timer = setTimeout(() => {

@@ -72,11 +72,11 @@ const BODIES_AT_A_TIME = 4;
 
 /** @throws Error where the address cannot be listened to */
 export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> {
-  const { tls } = options;
+  const { tls, maxConnections = 4096 } = options;
   let current = tls;
-  const routes = new Routes(options);
+  const routes = new Routes(options, new Quota(maxConnections));
   const server = await makeServer(options, routes.listener);
-  server.maxConnections = options.maxConnections ?? MAX_CONNECTIONS;
+  server.maxConnections = maxConnections;
   server.on('connection', routes.onConnection);
   // Node would answer, and keep the connection.
   server.on('checkExpectation', routes.listener);
@@ -105,13 +105,14 @@ class Routes {
   readonly #bodies: BodyReader;
   /** Those that may go on, by their ends: TLS of before may begin after. `undefined`: all. */
   #connections: Set<string> | undefined;
-  /** Connections, by who has asked with them last. */
-  readonly #held: Quota;
   readonly #holders = new WeakMap<Socket, string>();
 
-  constructor(private readonly options: HttpDoorOptions) {
+  /** @param held connections, by who has asked with them last */
+  constructor(
+    private readonly options: HttpDoorOptions,
+    private readonly held: Quota,
+  ) {
     this.#bodies = new BodyReader(options.maxBody, BODIES_AT_A_TIME, '--max-body');
-    this.#held = new Quota(options.maxConnections ?? MAX_CONNECTIONS);
   }
 
   readonly onConnection = (socket: Socket): void => {
@@ -132,10 +133,10 @@ class Routes {
   #hold(socket: Socket, who: string): boolean {
     const before = this.#holders.get(socket);
     if (before === who || socket.destroyed) return true;
-    if (!this.#held.take(who)) return false;
+    if (!this.held.take(who)) return false;
     this.#holders.set(socket, who);
-    if (before !== undefined) this.#held.give(before);
-    else socket.once('close', () => this.#held.give(this.#holders.get(socket)));
+    if (before !== undefined) this.held.give(before);
+    else socket.once('close', () => this.held.give(this.#holders.get(socket)));
     return true;
   }
 
@@ -276,8 +277,6 @@ function headOf(request: IncomingMessage, path: string): Pick<Asked, 'format' | 
   const question = readQuestion((name) => headerOf(request, name));
   return { format: path === CLAUDE_PATH ? 'claude' : 'own', question };
 }
-
-const MAX_CONNECTIONS = 4096;
 
 /** A server that nobody can hold up: what takes too long is ended. */
 async function makeServer(

@@ -5,7 +5,7 @@ import { readPieces } from '../../util/guardedRead.js';
 import { ignoreMissing } from '../../util/missing.js';
 import { readSpan, type SpanRecord } from '../../trace/record.js';
 import { plural, printNotice } from './terminal.js';
-import { orUsageError } from './usageError.js';
+import { orUsageError, UsageError } from './usageError.js';
 
 /** In UTF-16 code units. */
 const MAX_LINE = 64 * 1024 * 1024;
@@ -36,8 +36,21 @@ export async function readTrace(file: string) {
   return { spans, unreadable };
 }
 
+export async function isDirectory(place: string): Promise<boolean> {
+  return (await stat(place).catch(() => undefined))?.isDirectory() === true;
+}
+
+/** @throws UsageError for a directory, such as that of a record: nobody is to put a file in its place */
+export async function refuseDirectory(place: string): Promise<void> {
+  if (!(await isDirectory(place))) return;
+  throw new UsageError(
+    `${place} is a directory; name a file in it, or ask all of them with hookstack trace --query or --diff`,
+  );
+}
+
 /** In the order in which spans ended. */
 export async function openTrace(file: string): Promise<readonly SpanRecord[]> {
+  await refuseDirectory(file);
   const { spans, unreadable } = await orUsageError(
     readTrace(file),
     (detail) => `The trace ${file} cannot be read (${detail}); write one with --trace ${file}`,

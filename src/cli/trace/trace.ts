@@ -5,7 +5,13 @@ import { removeControls } from '../../protocol/sanitizeText.js';
 import { quoteWord } from '../../util/quoteWord.js';
 import { openPrivately } from '../../trace/privateFile.js';
 import type { SpanRecord } from '../../trace/record.js';
-import { followTrace, lastBlock, openTrace } from '../shared/readTrace.js';
+import {
+  followTrace,
+  isDirectory,
+  lastBlock,
+  openTrace,
+  refuseDirectory,
+} from '../shared/readTrace.js';
 import { ShadowDiff } from './shadowDiff.js';
 import { slowest, storyOf, type StorySpan } from './story.js';
 import { watchInterruption } from '../shared/interruption.js';
@@ -38,8 +44,8 @@ export async function trace(
     return queryRecord(file, options.query, options.json === true);
   }
   if (options.follow) return follow(file, options);
+  if (options.diff) return tellDiff(file, options);
   const spans = await openTrace(file);
-  if (options.diff) return tellDiff(file, spans, options);
   if (spans.length === 0 && !options.json) {
     printNotice('error', `${file} holds no spans; write some with --trace ${file}`);
     return 1;
@@ -53,13 +59,22 @@ export async function trace(
   return spans.length === 0 ? 1 : 0;
 }
 
-function tellDiff(file: string, spans: readonly SpanRecord[], { json }: TraceOptions): number {
+/** @param place a trace, or a directory of those of `hookstack collect` */
+async function tellDiff(place: string, { json }: TraceOptions): Promise<number> {
   const diff = new ShadowDiff();
-  for (const span of spans) diff.add(span);
+  const add = (span: SpanRecord) => void diff.add(span);
+  if (await isDirectory(place)) {
+    const { scanDirectory } = await import('../record/days.js');
+    await orUsageError(
+      scanDirectory(place, add),
+      (detail) => `${place} cannot be read (${detail}); name what collect has written`,
+    );
+  } else (await openTrace(place)).forEach(add);
   const { questions } = diff;
   if (json) printJson({ questions, differences: diff.list() });
   else if (questions > 0) printLine(diff.text());
-  else printNotice('error', `${file} holds no questions to a shadow; see hookstack serve --shadow`);
+  else
+    printNotice('error', `${place} holds no questions to a shadow; see hookstack serve --shadow`);
   return questions > 0 ? 0 : 1;
 }
 
@@ -72,6 +87,7 @@ async function followNats(named: string | undefined, options: TraceOptions): Pro
 }
 
 async function follow(file: string, { json }: TraceOptions): Promise<void> {
+  await refuseDirectory(file);
   const { signal, dispose } = watchInterruption();
   try {
     for await (const span of followTrace(file, signal)) {

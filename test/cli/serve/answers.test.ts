@@ -430,7 +430,7 @@ describe('a server that has enough to do', () => {
     const { answers, refused } = await open(onCalls(waiting));
     const first = answers.answer(about(CALL));
     await expect.poll(runs).toBe(1);
-    const drained = answers.drain();
+    const drained = answers.drain(10_000);
     expect(await answers.answer(about(CALL))).toMatchObject({ status: 503, retryAfterS: 1 });
     await writeFile(path.join(temp.path, 'go'), '');
     await drained;

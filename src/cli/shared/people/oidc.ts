@@ -4,6 +4,7 @@ import type * as Oidc from 'openid-client';
 import { certificateAdvice } from '../../../fleet/certificates.js';
 import { readSecretFile } from '../../../fleet/secret.js';
 import { objectOf, text, type Path } from '../../../util/checks.js';
+import { errorMessage } from '../../../util/errorMessage.js';
 import { isLoopback } from '../../../util/loopback.js';
 import { loadOptional } from '../../../util/optionalPackage.js';
 import { PeopleFile } from './peopleFile.js';
@@ -66,7 +67,10 @@ export class OidcPeople implements People {
     if (protocol !== 'https:' && !(hostname !== undefined && isLoopback(hostname))) {
       throw file.fault(['issuer'], 'the issuer is not https');
     }
-    const secret = await readSecretFile(resolve(dirname(path), clientSecretFile));
+    const secret = await readSecretFile(resolve(dirname(path), clientSecretFile)).catch((error) => {
+      const todo = "write the client's secret into that file, of mode 600, or name another";
+      throw file.fault(['clientSecretFile'], `${errorMessage(error)}; ${todo}`);
+    });
     const oidc = await loadOptional<typeof Oidc>('openid-client', '--oidc needs');
     return new OidcPeople(oidc, said, secret, `${page}${CALLBACK}`);
   }

@@ -1,8 +1,8 @@
 import type { AskingHook } from '../../../protocol/approval.js';
-import { readText } from '../../../util/guardedRead.js';
 import { orUsageError, UsageError } from '../usageError.js';
 import { OidcPeople } from './oidc.js';
 import { peopleOfProxy, type People } from './people.js';
+import { readPeopleText } from './peopleFile.js';
 import type { PeopleOptions } from './peopleOptions.js';
 import { Roles } from './roles.js';
 
@@ -73,5 +73,5 @@ export async function readPeople(options: PeopleOptions, page: string): Promise<
 }
 
 async function readRoles(file: string): Promise<Roles> {
-  return new Roles(await readText(file), file);
+  return new Roles(await readPeopleText(file), file);
 }
