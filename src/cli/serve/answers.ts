@@ -180,7 +180,8 @@ export class PolicyAnswers {
     }
     // What another agent sends is put to its own hooks, in its own way.
     const found = read.received ? undefined : work;
-    return this.#kept.once(key, question.timeoutMs, () => this.#ask(asked, read, policy, found));
+    const ask = () => this.#ask(asked, read, policy, found);
+    return this.#kept.once(key, question.timeoutMs, ask, asker);
   }
 
   #whyFull(asker: string | undefined): string {

@@ -1,3 +1,5 @@
+import { Quota } from '../shared/http/quota.js';
+
 /** What is answered: a status of HTTP, and JSON. */
 export interface Reply {
   readonly status: number;
@@ -14,6 +16,7 @@ interface Kept {
   size: number | undefined;
   /** Until then. */
   waiting: number;
+  readonly from: string | undefined;
 }
 
 const LIMITS = {
@@ -27,7 +30,10 @@ const MAX_WAITING = 16;
 /** How long an answer may take memory that is not kept any more, in ms. */
 const SWEEP_MS = 1000;
 
-/** Answers for who asks the same again, in the memory of a server. Where there are too many, the oldest are forgotten. */
+/**
+ * Answers for who asks the same again, in the memory of a server. Where there are too many, the oldest are forgotten; of one
+ * who asks, no more than half of all are kept.
+ */
 export class KeptAnswers {
   /** Those that are answered, in the order in which they were; those that are not stand anywhere between them. */
   readonly #kept = new Map<string, Kept>();
@@ -35,8 +41,11 @@ export class KeptAnswers {
   #oldest = this.#kept.entries();
   #size = 0;
   #sweep: NodeJS.Timeout | undefined;
+  readonly #shares: Quota;
 
-  constructor(private readonly limits = LIMITS) {}
+  constructor(private readonly limits = LIMITS) {
+    this.#shares = new Quota(Infinity, limits.maxCount / 2);
+  }
 
   get count(): number {
     return this.#kept.size;
@@ -57,14 +66,15 @@ export class KeptAnswers {
   /**
    * @param timeoutMs how long the answer is kept
    * @param work answers it, for the first who asks
+   * @param from who asks, where that is known
    */
-  once(key: string, timeoutMs: number, work: () => Promise<Reply>): Promise<Reply> {
+  once(key: string, timeoutMs: number, work: () => Promise<Reply>, from?: string): Promise<Reply> {
     const known = this.#find(key);
     if (known) return known.reply;
     this.#forget(key);
     const reply = work();
     const until = performance.now() + timeoutMs;
-    const kept: Kept = { reply, until, size: undefined, waiting: 0 };
+    const kept: Kept = { reply, until, size: undefined, waiting: 0, from };
     this.#kept.set(key, kept);
     this.#sweep ??= setInterval(() => this.#forgetOver(), SWEEP_MS).unref();
     reply.then(
@@ -91,6 +101,7 @@ export class KeptAnswers {
 
   #weigh(key: string, kept: Kept, size: number): void {
     if (this.#kept.get(key) !== kept) return;
+    if (!this.#shares.take(kept.from)) return this.#forget(key);
     kept.size = size;
     this.#size += size;
     this.#kept.delete(key);
@@ -109,6 +120,8 @@ export class KeptAnswers {
     const kept = this.#kept.get(key);
     if (!kept) return;
     this.#kept.delete(key);
-    this.#size -= kept.size ?? 0;
+    if (kept.size === undefined) return;
+    this.#size -= kept.size;
+    this.#shares.give(kept.from);
   }
 }

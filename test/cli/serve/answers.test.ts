@@ -478,6 +478,21 @@ describe('answers that are kept', () => {
     kept.clear();
   });
 
+  it('of one who asks much take no place of what others were told', async () => {
+    const kept = new KeptAnswers({ maxCount: 8, maxSize: 1000 });
+    await kept.once('of two', 60_000, of('x'), 'acme/two');
+    const many = Array.from({ length: 50 }, (_, n) => String(n));
+    for (const key of many) await kept.once(key, 60_000, of('x'), 'acme/one');
+    await expect.poll(() => kept.count).toBe(5);
+    expect(kept.get('of two')).toBeDefined();
+    expect(many.filter((key) => kept.get(key))).toEqual(['0', '1', '2', '3']);
+    kept.clear();
+    await kept.once('later', 60_000, of('x'), 'acme/one');
+    await expect.poll(() => kept.count).toBe(1);
+    expect(kept.get('later')).toBeDefined();
+    kept.clear();
+  });
+
   it('go after their time, also where nobody asks for them again', async () => {
     const kept = new KeptAnswers({ maxCount: 10, maxSize: 100 });
     await kept.once('short', 20, of('x'));
