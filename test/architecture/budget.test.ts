@@ -16,12 +16,12 @@ const LINES: Readonly<Record<string, number>> = {
   'src/process': 3860,
   'src/protocol': 3370,
   'src/rules': 6200,
-  'src/run': 1830,
+  'src/run': 1850,
   'src/shell': 340,
   'src/tools src/confirmation-bus': 310,
   'src/trace': 1300,
   'src/trust': 1880,
-  'src/util': 2010,
+  'src/util': 2030,
 };
 const ALL = 36_150;
 
@@ -29,7 +29,7 @@ const ALL = 36_150;
 const AROUND: Readonly<Record<string, number>> = {
   'src/cli/collect src/cli/record': 1470,
   'src/cli/policy': 460,
-  'src/cli/serve': 3760,
+  'src/cli/serve': 3770,
   'src/fleet': 2920,
   'src/hosts': 4890,
 };
@@ -37,7 +37,7 @@ const AROUND: Readonly<Record<string, number>> = {
 /** The same for what people who write hooks look at them with. */
 const LOOKING: Readonly<Record<string, number>> = {
   'src/cli/commands.ts src/cli/main.ts src/cli/program.ts src/cli/completion': 890,
-  'src/cli/explain src/cli/fire src/cli/list src/cli/stack src/cli/switch src/cli/trace': 1590,
+  'src/cli/explain src/cli/fire src/cli/list src/cli/stack src/cli/switch src/cli/trace': 1600,
   'src/cli/shared': 4790,
   'src/cli/test src/cli/trust src/cli/validate': 1170,
   'src/validate': 1160,
@@ -53,7 +53,7 @@ const OTHERS: Readonly<Record<string, number>> = {
   'src/cli/mcp': 4100,
   'src/author.ts src/fleet.ts src/index.ts src/debug-common.d.ts src/koa-compose.d.ts src/raw.d.ts src/sdk.d.ts': 430,
 };
-const WHOLE = 78_600;
+const WHOLE = 78_800;
 
 const filesOf = (room: string): string[] =>
   listFiles(...room.split(' ').map((part) => (part.endsWith('.ts') ? part : `${part}/**/*.ts`)));
