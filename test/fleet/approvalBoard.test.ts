@@ -1,10 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { remoteApprover } from '../../src/fleet/fleetApprover.js';
 import { answerQuestion } from '../../src/cli/serve/approvals/approvalQuestions.js';
 import { digestOf, keyOf } from '../../src/cli/serve/approvals/storedQuestion.js';
 import type { ApprovalRequest } from '../../src/protocol/approval.js';
+import { listenToSpans, type Span } from '../../src/trace/span.js';
 import { startNats, type TestNats } from '../helpers/natsServer.js';
 import { connectAs, postOver, requestOf, startServer, type TestServer } from './approvalHelpers.js';
 
@@ -167,7 +169,16 @@ describe('a question to a person', () => {
     const timeoutMs = 2000;
     const huge = await post({ id: large.id, body: JSON.stringify(large), timeoutMs });
     expect(huge.status).toBe(413);
-    for (const body of ['{', '[]', '{"id":"x"}', JSON.stringify({ ...requestOf(), id: 'a.b>' })]) {
+    const [hook] = large.hooks;
+    const malformed = [
+      { id: 'a.b>' },
+      // All that is kept of it once it is over is short.
+      { toolName: 'x'.repeat(129) },
+      { toolName: 'x\u0001' },
+      { toolName: '\ud800' },
+      { hooks: [{ ...hook!, policy: '\u0001' }] },
+    ].map((change) => JSON.stringify({ ...requestOf(), ...change }));
+    for (const body of ['{', '[]', '{"id":"x"}', ...malformed]) {
       expect((await post({ id: 'x', body, timeoutMs })).status).toBe(422);
     }
     const many = Array.from({ length: 25 }, () => {
@@ -221,18 +232,82 @@ describe('a question to a person', () => {
   it('keeps no more than forty requests of one waiting, whatever they ask', async () => {
     const { expiresAt: _, ...request } = requestOf();
     const posed = { from: 'acme/one', request, timeoutMs: 20_000, waitMs: 20_000 };
-    const asked = Array.from({ length: 40 }, () => first.board.ask(posed));
+    const put = first.board.ask(posed);
+    // Nobody looks through it twice while it is put.
     expect(await first.board.ask(posed)).toMatchObject({ status: 429 });
     const { key, revision } = await shownOn(first, requestOf({ id: request.id }));
+    const asked = [put, ...Array.from({ length: 39 }, () => first.board.ask(posed))];
+    expect(await first.board.ask(posed)).toMatchObject({ status: 429 });
     const other = { ...posed, from: 'acme/two', waitMs: 1 };
     expect(await first.board.ask(other)).toEqual({ kind: 'open' });
     await first.board.takeBack('acme/two', request.id);
     const approval = { decision: 'allow', by: 'anna' } as const;
     expect(await first.board.answer(key, revision, approval)).toEqual({ state: 'given' });
     const same = Array.from(asked, () => ({ kind: 'approval', approval }));
-    expect(await Promise.all(asked)).toEqual(same);
+    const outcomes = await Promise.all(asked);
+    expect(outcomes).toMatchObject(same);
+    expect(outcomes.filter((outcome) => !('isAgain' in outcome))).toHaveLength(1);
     // There is room again.
-    expect(await first.board.ask(posed)).toEqual({ kind: 'approval', approval });
+    expect(await first.board.ask(posed)).toEqual({ kind: 'approval', approval, isAgain: true });
+  });
+
+  it('is looked through once: not again while it is open', async () => {
+    // Nobody could read it, but it stands there.
+    const input = { command: '\u200b'.repeat(20_001) };
+    const { expiresAt: _, ...request } = requestOf({ input });
+    const posed = { from: 'acme/one', request, timeoutMs: 20_000, waitMs: 1 };
+    expect(await first.board.ask(posed)).toMatchObject({ status: 413 });
+    const kv = await new Kvm(first.nc).open('hookstack_approvals');
+    const stored = { state: 'open', from: 'acme/one', digest: digestOf(request), request };
+    const open = JSON.stringify({ ...stored, isHandedOver: true, expiresInMs: 20_000 });
+    await kv.create(keyOf('acme/one', request.id), open);
+    await shownOn(first, requestOf({ id: request.id }));
+    expect(await first.board.ask(posed)).toEqual({ kind: 'open' });
+    const other = { ...posed, request: { ...request, input: {} } };
+    expect(await first.board.ask(other)).toMatchObject({ status: 409 });
+    await first.board.takeBack('acme/one', request.id);
+    await vi.waitFor(() => expect(first.board.list()).toEqual([]));
+  });
+
+  it('is in the record once, when its answer is handed over, however often it is asked', async () => {
+    const seen: Span[] = [];
+    const stop = listenToSpans((span) => void (span.kind === 'question' && seen.push(span)));
+    const { expiresAt: _, ...request } = requestOf();
+    const body = JSON.stringify({ ...request, expiresInMs: 20_000, waitMs: 15_000 });
+    const put = () =>
+      answerQuestion(first.board, { from: 'acme/one', body, header: () => undefined });
+    const asked = put();
+    const { key, revision } = await shownOn(first, requestOf({ id: request.id }));
+    await first.board.answer(key, revision, { decision: 'allow', by: 'anna' });
+    const { body: answer } = await asked;
+    expect(JSON.parse(answer)).toMatchObject({ decision: 'allow', by: 'anna' });
+    expect(await put()).toEqual({ status: 200, body: answer });
+    stop();
+    expect(seen).toMatchObject([{ approver: 'anna', verdict: 'allow' }]);
+  });
+
+  it('leaves nothing in the bucket a while after it is over, and can be put anew', async () => {
+    const own = await startNats();
+    const server = await startServer(own, { goneMs: 150 });
+    const { expiresAt: _, ...request } = requestOf();
+    const posed = { from: 'acme/one', request, timeoutMs: 20_000, waitMs: 1 };
+    expect(await server.board.ask(posed)).toEqual({ kind: 'open' });
+    await shownOn(server, requestOf({ id: request.id }));
+    // Says that it is alive, too.
+    expect(await server.board.ask(posed)).toEqual({ kind: 'open' });
+    const { streams } = await jetstreamManager(server.nc);
+    const left = async () => {
+      const options = { subjects_filter: '$KV.hookstack_approvals.>' };
+      const { state } = await streams.info('KV_hookstack_approvals', options);
+      return Object.keys(state.subjects ?? {}).filter((subject) => !/\.clock\./u.test(subject));
+    };
+    expect(await left()).toHaveLength(2);
+    await server.board.takeBack('acme/one', request.id);
+    expect(await server.board.ask(posed)).toMatchObject({ approval: { decision: 'deny' } });
+    await vi.waitFor(async () => expect(await left()).toEqual([]), { timeout: 5000 });
+    expect(await server.board.ask(posed)).toEqual({ kind: 'open' });
+    await server.kill();
+    await own.dispose();
   });
 });
 

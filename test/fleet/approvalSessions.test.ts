@@ -228,6 +228,7 @@ describe('an answer', () => {
     expect(await server.board.ask({ from, request, ...times })).toEqual({
       kind: 'approval',
       approval: { decision: 'deny', reason: 'the question was taken back' },
+      isAgain: true,
     });
     await server.kill();
     await own.dispose();

@@ -76,7 +76,7 @@ export async function answerQuestion(board: KvBoard, put: PutQuestion): Promise<
     if (outcome.kind === 'open') {
       return { status: STILL_OPEN, body: markAnswer({ state: 'open' }, request) };
     }
-    await record(put.from, asked, outcome.approval);
+    if (!outcome.isAgain) await record(put.from, asked, outcome.approval);
     return { status: 200, body: markAnswer(outcome.approval, request) };
   } catch (error) {
     return fault(
@@ -109,11 +109,15 @@ const askingEvents = Object.values(HookEventName).filter((each) => events[each].
 const event = expecting<HookEventName>(askingEvents.join(' or '), (value) =>
   askingEvents.some((each) => each === value),
 );
+const shortText = expecting<string>(
+  'up to 128 characters, none of them a control character',
+  (value) => text.is(value) && value.length <= 128 && !/[\p{Cc}\p{Cs}]/u.test(value),
+);
 const hook = objectOf<AskingHook>('a hook', {
   name: text,
   source: text,
   reason: text,
-  policy: text,
+  policy: shortText,
   decidedBy: listOfText,
 });
 const hooks = expecting<readonly AskingHook[]>(
@@ -135,7 +139,7 @@ const FIELDS: FieldTable<ReadRequest> = {
   event: required(event),
   hooks: required(hooks),
   reason: required(text),
-  toolName: vital(text),
+  toolName: vital(shortText),
   callId: vital(text),
   input: required(anyObject),
   originalInput: required(anyObject),

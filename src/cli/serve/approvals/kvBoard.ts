@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { KV, KvEntry, KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { MAX_QUESTION_BYTES } from '../../../fleet/approvalEnvelope.js';
-import { absent } from '../../../fleet/natsConnection.js';
+import { absent, loadPackage } from '../../../fleet/natsConnection.js';
 import { every, retry } from '../../../util/retry.js';
 import type { Approval } from '../../../protocol/approval.js';
 import { errorCode, errorMessage } from '../../../util/errorMessage.js';
@@ -33,7 +33,10 @@ import {
 export interface KvBoardOptions {
   /** How many new questions one agent may put in a minute. Default 20. */
   readonly newInMinute?: number;
-  /** Ms after which a question that nobody asks again is taken back: its agent is gone. Default 50 seconds. */
+  /**
+   * Ms after which a question that nobody asks again is taken back: its agent is gone. Default 50 seconds. What is over
+   * stays in the bucket for six times as long.
+   */
   readonly goneMs?: number;
   /** Who has signed in to answer. Begun with it. */
   readonly sessions?: KvSessions | undefined;
@@ -58,7 +61,8 @@ export interface Posed {
 
 /** What came of a question, for now. */
 export type Outcome =
-  | { readonly kind: 'approval'; readonly approval: Approval }
+  /** `isAgain`: one who asked had it before. */
+  | { readonly kind: 'approval'; readonly approval: Approval; readonly isAgain?: true }
   | { readonly kind: 'open' }
   | Objection;
 
@@ -119,6 +123,8 @@ export class KvBoard {
   readonly #clock = new NatsClock();
   readonly #lapses = new Map<string, NodeJS.Timeout>();
   readonly #recent = new Map<string, StoredOver>();
+  /** What is to be removed from the bucket, in the order in which it was written. */
+  readonly #old = new Map<string, Pick<KvEntry, 'revision' | 'created'>>();
   readonly #goneMs: number;
   #bucket: KV | undefined;
   /** Whether NATS was there, and had no place for it. */
@@ -152,6 +158,23 @@ export class KvBoard {
     await retry(() => this.#clock.set(bucket), { pauses: PAUSES_MS });
     await this.#watch();
     void this.#watchAnewAfterLoss(nc);
+    void this.#eraseOld(nc).catch(() => undefined);
+  }
+
+  /** What stays although it should not, since NATS was lost just then, goes by the time of the bucket. */
+  async #eraseOld(nc: NatsConnection): Promise<void> {
+    const { jetstreamManager } = await loadPackage('@nats-io/jetstream');
+    const { streams } = await jetstreamManager(nc, { checkAPI: false });
+    // Agents ask again within seconds.
+    const keptMs = 6 * this.#goneMs;
+    const idle = { signal: this.#closing.signal, ref: false };
+    for (; ; await sleep(keptMs / 10, undefined, idle)) {
+      for (const [key, { revision, created }] of this.#old) {
+        if (this.#clock.leftOf(created, keptMs) > 0) break;
+        this.#old.delete(key);
+        await streams.deleteMessage(`KV_${BUCKET}`, revision, false).catch(() => undefined);
+      }
+    }
   }
 
   /** What NATS began to tell before it was lost may never come: so all is read anew. */
@@ -183,9 +206,9 @@ export class KvBoard {
       const put = await this.#put(kv, key, { state: 'open', ...asked });
       if ('error' in put) return put;
       if (put.stored.digest !== digest) return TAKEN;
-      if (put.stored.state !== 'open') return await this.#hand(key, put.stored);
+      if (put.stored.state !== 'open') return await this.#hand(key, put.stored, true);
       const left = this.#clock.leftOf(put.created, put.stored.expiresInMs);
-      if (left <= 0) return outcomeOf(await this.#lapse(key));
+      if (left <= 0) return await this.#hand(key, await this.#lapse(key));
       timer = setTimeout(() => enough.abort(), Math.min(waitMs, left + LAPSE_MS));
       const [over] = (await end) as [over?: StoredOver];
       return asksAgain && over && !isFinal(over) ? { kind: 'open' } : await this.#hand(key, over);
@@ -284,30 +307,34 @@ export class KvBoard {
     const release = this.#open.reserve(key, question.from);
     if (!release) return FULL;
     try {
-      const why = whyUnreadable(question);
-      if (why !== undefined) return { status: 413, error: `the question ${why}` };
-      await kv.create(key, JSON.stringify(question));
-      // The time counts from here.
-      return { stored: question, created: new Date(this.#clock.now()) };
+      // What is open was looked through, which takes long.
+      if (!this.#open.has(key)) {
+        const why = whyUnreadable(question);
+        if (why !== undefined) return { status: 413, error: `the question ${why}` };
+        await kv.create(key, JSON.stringify(question));
+        // The time counts from here.
+        return { stored: question, created: new Date(this.#clock.now()) };
+      }
     } catch (error) {
       if (!WRONG_REVISION.has(errorCode(error))) throw error;
     } finally {
       release();
     }
     const found = await this.#read(key);
+    if (!found) this.#open.delete(key);
     if (!found) throw new Error('the entry of the question cannot be read');
     // Who asks again is there.
-    await kv.put(`${ALIVE}${key}`, '');
+    if (!isFinal(found.stored)) await kv.put(`${ALIVE}${key}`, '');
     return { stored: found.stored, created: found.entry.created };
   }
 
-  /** What whoever asked gets. Before he gets an answer, all are told that he has it. */
-  async #hand(key: string, over: StoredOver | undefined): Promise<Outcome> {
-    if (!over || isFinal(over)) return outcomeOf(over);
+  /** What whoever asked gets. Before he gets an answer, all are told that he has it. `wasOver`: when he asked. */
+  async #hand(key: string, over: Stored | undefined, wasOver = false): Promise<Outcome> {
+    if (!over || isFinal(over)) return outcomeOf(over, wasOver || over?.state === 'taken');
     const taken = await this.#change(key, (stored) =>
       stored.state === 'answered' ? overOf(stored, 'taken') : undefined,
     );
-    return outcomeOf(taken?.stored);
+    return outcomeOf(taken?.stored, !taken?.isOwn);
   }
 
   /** Ends a question whose time is over, or that nobody asks any more. */
@@ -385,13 +412,15 @@ export class KvBoard {
   }
 
   #take(entry: KvWatchEntry): void {
-    const { created } = entry;
+    const { created, revision } = entry;
     if (entry.isUpdate) this.#clock.see(created);
     const key = entry.key.replace(ALIVE, '');
     if (!isKey(key)) return;
     const isBeat = key !== entry.key;
     const stored = !isBeat && entry.operation === 'PUT' ? readStored(entry.string()) : undefined;
     const known = this.#open.get(key);
+    this.#old.delete(entry.key);
+    if (isBeat || (stored && isFinal(stored))) this.#old.set(entry.key, { revision, created });
     const leftMs = stored?.state === 'open' ? this.#clock.leftOf(created, stored.expiresInMs) : 0;
     const goneMs = this.#clock.leftOf(created, this.#goneMs);
     if (isBeat) {
@@ -434,9 +463,9 @@ function questionOf(
   return { key, revision, from, request, until, ...(allowed && { allowedBy: allowed.by }) };
 }
 
-function outcomeOf(stored: Stored | undefined): Outcome {
+function outcomeOf(stored: Stored | undefined, isAgain: boolean): Outcome {
   if (!stored || stored.state === 'open') return { kind: 'open' };
-  return { kind: 'approval', approval: approvalOf(stored) };
+  return { kind: 'approval', approval: approvalOf(stored), ...(isAgain && { isAgain }) };
 }
 
 const unproved = (name: string): Person => ({ id: name, name, groups: [], proof: '' });
@@ -458,7 +487,7 @@ const BUCKET = 'hookstack_approvals';
 const ALIVE = 'alive.';
 /** Ms that an entry is kept beyond the longest wait. */
 const MARGIN_MS = 60_000;
-/** Questions that are over are small, and questions that are open few: see openQuestions.ts. */
+/** Questions that are over are small and soon removed, and those that are open few: see openQuestions.ts. */
 const MAX_BUCKET_BYTES = 64 * 1024 * 1024;
 
 /** The clock of NATS. Those of machines may be an hour apart: all servers go by this one. */

@@ -19,7 +19,7 @@ export interface OpenQuestion {
 const MAX_OPEN = 200;
 export const MAX_OPEN_OF_ONE = 20;
 
-/** Each leaves an entry for as long as the longest question may wait: nobody answers more in a minute. */
+/** Nobody answers more in a minute. Each is looked through once, and leaves an entry for some minutes. */
 const MAX_NEW_OF_ONE = 20;
 
 /** How often one who asks may ask the same again, or take it back, in a minute: five times what all its questions need. */
@@ -43,7 +43,9 @@ export class OpenQuestions extends Map<string, OpenQuestion> {
    * @returns gives it back; `undefined` where there is none
    */
   reserve(key: string, from: string): (() => void) | undefined {
-    if (!this.has(key) && !this.#reserved.has(key)) {
+    if (!this.has(key)) {
+      // One that is just put is not looked through twice.
+      if (this.#reserved.has(key)) return undefined;
       const askers = [...this.values()].map((question) => question.from);
       askers.push(...this.#reserved.values());
       const ofOne = askers.filter((each) => each === from).length;
