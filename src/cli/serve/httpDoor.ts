@@ -18,9 +18,9 @@ import { closeServer, listen, type Address } from '../shared/http/listen.js';
 import { admit, type AccessOptions, type Admission, type Stay } from './access.js';
 import type { approvalRoutes } from './approvals/approvalRoutes.js';
 import type { Asked, PolicyAnswers, Reply } from './answers.js';
+import { Connections } from './connections.js';
 import type { Metrics } from './metrics.js';
 import type { Notices } from './notices.js';
-import { Quota } from '../shared/http/quota.js';
 import { BodyReader } from '../shared/http/readBody.js';
 import { readinessOf, type ReadyParts } from './readiness.js';
 import { headerOf, isJson, JSON_ONLY, write } from '../shared/http/respond.js';
@@ -74,10 +74,10 @@ const BODIES_AT_A_TIME = 4;
 export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> {
   const { tls } = options;
   let current = tls;
-  const routes = new Routes(options);
+  const connections = new Connections(options.maxConnections ?? MAX_CONNECTIONS);
+  const routes = new Routes(options, connections);
   const server = await makeServer(options, routes.listener);
-  server.maxConnections = options.maxConnections ?? MAX_CONNECTIONS;
-  server.on('connection', routes.onConnection);
+  server.on('connection', connections.add);
   // Node would answer, and keep the connection.
   server.on('checkExpectation', routes.listener);
   const at = await listen(server, options);
@@ -87,8 +87,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
       if (!now || !('setSecureContext' in server) || isDeepStrictEqual(now, current)) return;
       current = now;
       server.setSecureContext(now);
-      server.closeIdleConnections();
-      routes.endConnections();
+      connections.end();
     },
     close: () => closeServer(server, LAST_WORDS_MS),
   };
@@ -103,50 +102,27 @@ const CLAUDE_PATH = '/v1/claude';
 /** Who may ask what, and what becomes of it. */
 class Routes {
   readonly #bodies: BodyReader;
-  /** Those that may go on, by their ends: TLS of before may begin after. `undefined`: all. */
-  #connections: Set<string> | undefined;
-  /** Connections, by who has asked with them last. */
-  readonly #held: Quota;
-  readonly #holders = new WeakMap<Socket, string>();
 
-  constructor(private readonly options: HttpDoorOptions) {
+  constructor(
+    private readonly options: HttpDoorOptions,
+    private readonly connections: Connections,
+  ) {
     this.#bodies = new BodyReader(options.maxBody, BODIES_AT_A_TIME, '--max-body');
-    this.#held = new Quota(options.maxConnections ?? MAX_CONNECTIONS);
-  }
-
-  readonly onConnection = (socket: Socket): void => {
-    const [connections, ends] = [this.#connections, endsOf(socket)];
-    if (connections?.add(ends)) socket.once('close', () => connections.delete(ends));
-  };
-
-  /** Those of now end with their next answer: another authority may count. */
-  endConnections(): void {
-    this.#connections = new Set();
   }
 
   #isOver(socket: Socket): boolean {
-    return this.options.answers.isDraining || this.#connections?.has(endsOf(socket)) === false;
-  }
-
-  /** @returns whether this one may have this connection, of which nobody gets more than half */
-  #hold(socket: Socket, who: string): boolean {
-    const before = this.#holders.get(socket);
-    if (before === who || socket.destroyed) return true;
-    if (!this.#held.take(who)) return false;
-    this.#holders.set(socket, who);
-    if (before !== undefined) this.#held.give(before);
-    else socket.once('close', () => this.#held.give(this.#holders.get(socket)));
-    return true;
+    return this.options.answers.isDraining || this.connections.isOver(socket);
   }
 
   readonly listener = (request: IncomingMessage, response: ServerResponse): void => {
     // Node ends the connection.
     response.on('error', () => undefined);
     const { socket } = request;
+    this.connections.begin(request, response);
     const isKept = response.shouldKeepAlive;
     response.shouldKeepAlive = false;
     const stay: Stay = (who) => {
-      const isRoom = who === undefined || this.#hold(socket, who);
+      const isRoom = this.connections.hold(socket, who);
       response.shouldKeepAlive = isKept && isRoom && !this.#isOver(socket);
       return isRoom;
     };
@@ -265,11 +241,6 @@ class Routes {
     if (this.#isOver(response.req.socket)) response.shouldKeepAlive = false;
     write(response, status, body, headers);
   }
-}
-
-/** No two connections have the same. */
-function endsOf({ localAddress, remoteAddress, remotePort }: Socket): string {
-  return `${localAddress} ${remoteAddress} ${remotePort}`;
 }
 
 function headOf(request: IncomingMessage, path: string): Pick<Asked, 'format' | 'question'> {
