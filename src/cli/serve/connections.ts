@@ -51,10 +51,9 @@ export class Connections {
   /** @returns whether who asks may have this connection; `undefined`, where everybody may ask, always may */
   hold(socket: Socket, who: string | undefined): boolean {
     const connection = this.#of(socket);
-    const { holder } = connection;
-    if (who !== undefined && who !== holder && !connection.socket.destroyed) {
+    if (who !== undefined && who !== connection.holder && !connection.socket.destroyed) {
       if (!this.#held.take(who)) return false;
-      if (holder !== undefined) this.#held.give(holder);
+      if (connection.holder !== undefined) this.#held.give(connection.holder);
       connection.holder = who;
     }
     this.#unknown.delete(connection);
@@ -74,7 +73,6 @@ export class Connections {
   }
 
   #of(socket: Socket): Connection {
-    // It may have gone.
     return this.#open.get(endsOf(socket)) ?? { socket, isOver: true };
   }
 }

@@ -74,10 +74,9 @@ const BODIES_AT_A_TIME = 4;
 export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> {
   const { tls } = options;
   let current = tls;
-  const connections = new Connections(options.maxConnections ?? MAX_CONNECTIONS);
-  const routes = new Routes(options, connections);
+  const routes = new Routes(options);
   const server = await makeServer(options, routes.listener);
-  server.on('connection', connections.add);
+  server.on('connection', routes.connections.add);
   // Node would answer, and keep the connection.
   server.on('checkExpectation', routes.listener);
   const at = await listen(server, options);
@@ -87,7 +86,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
       if (!now || !('setSecureContext' in server) || isDeepStrictEqual(now, current)) return;
       current = now;
       server.setSecureContext(now);
-      connections.end();
+      routes.connections.end();
     },
     close: () => closeServer(server, LAST_WORDS_MS),
   };
@@ -102,12 +101,11 @@ const CLAUDE_PATH = '/v1/claude';
 /** Who may ask what, and what becomes of it. */
 class Routes {
   readonly #bodies: BodyReader;
+  readonly connections: Connections;
 
-  constructor(
-    private readonly options: HttpDoorOptions,
-    private readonly connections: Connections,
-  ) {
+  constructor(private readonly options: HttpDoorOptions) {
     this.#bodies = new BodyReader(options.maxBody, BODIES_AT_A_TIME, '--max-body');
+    this.connections = new Connections(options.maxConnections ?? MAX_CONNECTIONS);
   }
 
   #isOver(socket: Socket): boolean {
