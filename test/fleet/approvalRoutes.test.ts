@@ -93,6 +93,21 @@ describe('the page of questions', () => {
     expect(html).not.toMatch(/https?:\/\//);
   });
 
+  it('is of nobody who has had a name of his own point to this machine', async () => {
+    const headers = { 'Content-Type': 'application/json', Host: 'evil.example:8787' };
+    const own = { ...headers, Origin: `http://${headers.Host}` };
+    for (const [method, path] of [
+      ['GET', ''],
+      ['POST', '/sign-in'],
+      ['GET', '/session'],
+    ]) {
+      const sent = httpRequest(`${first.origin}/approvals${path}`, { method, headers: own });
+      sent.end(method === 'POST' ? `{"token":"${ANNA}"}` : '');
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      expect(response.resume().statusCode).toBe(403);
+    }
+  });
+
   it('lets people answer at two servers, of whom the second is told who was first', async () => {
     const [anna, ben] = await Promise.all([signIn(first.origin, ANNA), signIn(second.origin, BEN)]);
     expect(anna.setCookie).toMatch(

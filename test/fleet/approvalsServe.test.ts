@@ -289,7 +289,7 @@ describe('hookstack serve with --approvers', () => {
     [['--approvers', '--user-header'], '--approvers and --user-header are two ways to sign in'],
     [['--user-header'], 'say with --roles FILE who may answer'],
     [['--oidc', '--roles'], 'and with --origin URL where browsers find the page'],
-    [['--approvers', '--trusted-proxy'], 'are of use with --user-header only'],
+    [['--approvers', '--trusted-proxy'], 'of use behind a proxy only: add --origin'],
     [['--four-eyes'], '--roles and --four-eyes are of use with a page only'],
   ])('refuses %s', async (options, why) => {
     const { 'token-file': secret } = fleetFiles();
@@ -333,11 +333,11 @@ describe('hookstack serve with --approvers', () => {
       '--origin',
       'https://ask.example/',
     );
-    const sign = (origin: string) =>
+    const sign = (origin: string, token = ANNA, from = '192.0.2.1') =>
       fetch(`${url}/approvals/sign-in`, {
         method: 'POST',
-        headers: { 'Content-Type': 'application/json', Origin: origin },
-        body: JSON.stringify({ token: ANNA }),
+        headers: { 'Content-Type': 'application/json', Origin: origin, 'X-Forwarded-For': from },
+        body: JSON.stringify({ token }),
       });
     const signed = await sign('https://ask.example');
     expect(signed.status).toBe(200);
@@ -353,6 +353,9 @@ describe('hookstack serve with --approvers', () => {
       expect([(await sign(foreign)).status, (await out(foreign)).status]).toEqual([403, 403]);
     }
     expect((await out('https://ask.example')).status).toBe(200);
+    for (let n = 0; n < 5; n++) await sign('https://ask.example', 'wrong');
+    expect((await sign('https://ask.example')).status).toBe(429);
+    expect((await sign('https://ask.example', ANNA, '192.0.2.2')).status).toBe(200);
   });
 
   it.each([

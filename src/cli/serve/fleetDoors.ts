@@ -26,7 +26,7 @@ export interface FleetOptions extends NatsServerOptions, PeopleOptions {
 }
 
 /** What a server needs to be one of several. */
-export interface Fleet extends Pick<GivenPeople, 'needsTwo'> {
+export interface Fleet extends Pick<GivenPeople, 'needsTwo' | 'senderOf'> {
   readonly url?: string;
   readonly readSecret: () => Promise<string | undefined>;
   readonly tls: TlsFiles;
@@ -61,12 +61,12 @@ export async function readFleet(options: FleetOptions, { tokens }: AccessOptions
   }
   const readOwn = () => readSecret(tokenFile === undefined ? {} : { tokenFile });
   await orUsageError(readOwn(), said('--token-file'));
-  const { people: given, roles, needsTwo } = await readPeople(options, PAGE);
+  const { people: given, roles, needsTwo, senderOf } = await readPeople(options, PAGE);
   const reading = file === undefined ? undefined : readTokens(file, PEOPLE);
   const holders = reading && (await orUsageError(reading, said('--approvers')));
   const people = holders ? peopleWithTokens(holders, tokens) : given;
   const approvers = people && { people, roles, sessions: new KvSessions() };
-  const common = { readSecret: readOwn, tls: tlsOf(options), name, approvers };
+  const common = { readSecret: readOwn, tls: tlsOf(options), name, approvers, senderOf };
   return { ...common, ...(needsTwo && { needsTwo }), ...(url !== undefined && { url }) };
 }
 
@@ -89,7 +89,7 @@ export async function openFleet(fleet: Fleet, answers: PolicyAnswers, notices: N
 /** @returns handles requests to the paths of approvals */
 export function routesOf(
   { tls, origin }: Listening,
-  { approvers }: Fleet,
+  { approvers, senderOf }: Fleet,
   board: KvBoard | undefined,
   notices: Notices,
 ): ReturnType<typeof approvalRoutes> {
@@ -98,6 +98,7 @@ export function routesOf(
     approvers,
     isTls: tls !== undefined,
     origin,
+    senderOf,
     log,
     onFault: (text) => notices.tell('error', 'approvals', text),
     onRefused: (text) => notices.tell('warning', 'sign-in', text),

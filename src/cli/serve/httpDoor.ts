@@ -18,9 +18,9 @@ import { closeServer, listen, type Address } from '../shared/http/listen.js';
 import { admit, type AccessOptions, type Admission, type Stay } from './access.js';
 import type { approvalRoutes } from './approvals/approvalRoutes.js';
 import type { Asked, PolicyAnswers, Reply } from './answers.js';
+import { Connections } from './connections.js';
 import type { Metrics } from './metrics.js';
 import type { Notices } from './notices.js';
-import { Quota } from '../shared/http/quota.js';
 import { BodyReader } from '../shared/http/readBody.js';
 import { readinessOf, type ReadyParts } from './readiness.js';
 import { headerOf, isJson, JSON_ONLY, write } from '../shared/http/respond.js';
@@ -72,12 +72,11 @@ const BODIES_AT_A_TIME = 4;
 
 /** @throws Error where the address cannot be listened to */
 export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> {
-  const { tls, maxConnections = 4096 } = options;
+  const { tls } = options;
   let current = tls;
-  const routes = new Routes(options, new Quota(maxConnections));
+  const routes = new Routes(options);
   const server = await makeServer(options, routes.listener);
-  server.maxConnections = maxConnections;
-  server.on('connection', routes.onConnection);
+  server.on('connection', routes.connections.add);
   // Node would answer, and keep the connection.
   server.on('checkExpectation', routes.listener);
   const at = await listen(server, options);
@@ -87,8 +86,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
       if (!now || !('setSecureContext' in server) || isDeepStrictEqual(now, current)) return;
       current = now;
       server.setSecureContext(now);
-      server.closeIdleConnections();
-      routes.endConnections();
+      routes.connections.end();
     },
     close: () => closeServer(server, LAST_WORDS_MS),
   };
@@ -103,51 +101,26 @@ const CLAUDE_PATH = '/v1/claude';
 /** Who may ask what, and what becomes of it. */
 class Routes {
   readonly #bodies: BodyReader;
-  /** Those that may go on, by their ends: TLS of before may begin after. `undefined`: all. */
-  #connections: Set<string> | undefined;
-  readonly #holders = new WeakMap<Socket, string>();
+  readonly connections: Connections;
 
-  /** @param held connections, by who has asked with them last */
-  constructor(
-    private readonly options: HttpDoorOptions,
-    private readonly held: Quota,
-  ) {
+  constructor(private readonly options: HttpDoorOptions) {
     this.#bodies = new BodyReader(options.maxBody, BODIES_AT_A_TIME, '--max-body');
-  }
-
-  readonly onConnection = (socket: Socket): void => {
-    const [connections, ends] = [this.#connections, endsOf(socket)];
-    if (connections?.add(ends)) socket.once('close', () => connections.delete(ends));
-  };
-
-  /** Those of now end with their next answer: another authority may count. */
-  endConnections(): void {
-    this.#connections = new Set();
+    this.connections = new Connections(options.maxConnections ?? 4096);
   }
 
   #isOver(socket: Socket): boolean {
-    return this.options.answers.isDraining || this.#connections?.has(endsOf(socket)) === false;
-  }
-
-  /** @returns whether this one may have this connection, of which nobody gets more than half */
-  #hold(socket: Socket, who: string): boolean {
-    const before = this.#holders.get(socket);
-    if (before === who || socket.destroyed) return true;
-    if (!this.held.take(who)) return false;
-    this.#holders.set(socket, who);
-    if (before !== undefined) this.held.give(before);
-    else socket.once('close', () => this.held.give(this.#holders.get(socket)));
-    return true;
+    return this.options.answers.isDraining || this.connections.isOver(socket);
   }
 
   readonly listener = (request: IncomingMessage, response: ServerResponse): void => {
     // Node ends the connection.
     response.on('error', () => undefined);
     const { socket } = request;
+    this.connections.begin(request, response);
     const isKept = response.shouldKeepAlive;
     response.shouldKeepAlive = false;
     const stay: Stay = (who) => {
-      const isRoom = who === undefined || this.#hold(socket, who);
+      const isRoom = this.connections.hold(socket, who);
       response.shouldKeepAlive = isKept && isRoom && !this.#isOver(socket);
       return isRoom;
     };
@@ -266,11 +239,6 @@ class Routes {
     if (this.#isOver(response.req.socket)) response.shouldKeepAlive = false;
     write(response, status, body, headers);
   }
-}
-
-/** No two connections have the same. */
-function endsOf({ localAddress, remoteAddress, remotePort }: Socket): string {
-  return `${localAddress} ${remoteAddress} ${remotePort}`;
 }
 
 function headOf(request: IncomingMessage, path: string): Pick<Asked, 'format' | 'question'> {

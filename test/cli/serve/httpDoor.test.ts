@@ -298,7 +298,7 @@ describe('connections', () => {
   }));
   const common = { isTls: false, log, onFault: log, onRefused: log };
 
-  it('are held by nobody who is not known', async () => {
+  async function approversAndBoard() {
     const nats = await startNats();
     opened.push(() => nats.dispose());
     const nc = await connectAs(nats, 'policy');
@@ -307,11 +307,12 @@ describe('connections', () => {
     const board = new KvBoard({ sessions });
     await board.begin(nc);
     opened.push(() => board.close());
-    const approvers = { people: peopleWithTokens(people), sessions };
-    const { url } = await open({
-      access,
-      approvals: approvalRoutes({ ...common, board, approvers }),
-    });
+    return { board, approvers: { people: peopleWithTokens(people), sessions } };
+  }
+
+  it('are held by nobody who is not known', async () => {
+    const approvers = await approversAndBoard();
+    const { url } = await open({ access, approvals: approvalRoutes({ ...common, ...approvers }) });
     const bare = { ...common, board: undefined, approvers: undefined };
     const { url: without } = await open({ access, approvals: approvalRoutes(bare) });
     const form = { 'Content-Type': 'application/json', 'Content-Length': '0' };
@@ -366,7 +367,22 @@ describe('connections', () => {
       .toBe('200 keep-alive');
   });
 
-  it('end where their TLS has begun before another authority counts', async () => {
+  it('give way to others while nobody is known on them', async () => {
+    const { url } = await open({ access, maxConnections: 8 });
+    const kept = connectTo(url);
+    expect(await stays(kept, 'GET /metrics', one)).toBe('200 keep-alive');
+    const silent = Array.from({ length: 20 }, () => connectTo(url).resume());
+    const ended = () => silent.filter(({ destroyed }) => destroyed).length;
+    await expect.poll(ended).toBe(13);
+    const other = connectTo(url);
+    expect(await stays(other, 'GET /metrics', two)).toBe('200 keep-alive');
+    for (let n = 0; n < 20; n++) silent.push(connectTo(url).resume());
+    await expect.poll(ended).toBe(34);
+    expect(await stays(kept, 'GET /metrics', one)).toBe('200 keep-alive');
+    expect(await stays(other, 'GET /metrics', two)).toBe('200 keep-alive');
+  });
+
+  it('end once another authority counts, but for answers to what was put', async () => {
     const [before, now] = ['before', 'now'].map((name) => {
       mkdirSync(join(temp.path, name));
       const files = makeCertificates(join(temp.path, name));
@@ -375,9 +391,16 @@ describe('connections', () => {
       );
       return { files, tls: { cert: cert!, key: key!, ca: ca! } };
     });
+    const approvals = approvalRoutes({
+      ...common,
+      ...(await approversAndBoard()),
+      isTls: true,
+    });
     const { url, setTls } = await open({
       tls: before!.tls,
       access: { hasClientCertificates: true },
+      maxConnections: 8,
+      approvals,
     });
     const port = Number(new URL(url).port);
     const gate = new EventEmitter();
@@ -410,12 +433,40 @@ describe('connections', () => {
     };
     const late = client(before, (proxy.address() as AddressInfo).port);
     await once(gate, 'waiting');
+    const sign = client(before, port);
+    const token = JSON.stringify({ token: 'token-of-anna-0123456789' });
+    const head = `Host: a\r\nOrigin: https://a\r\nContent-Type: application/json\r\nContent-Length: ${token.length}`;
+    sign.write(`POST /approvals/sign-in HTTP/1.1\r\n${head}\r\n\r\n${token}`);
+    const [, cookie = ''] = /Set-Cookie: ([^;]+)/iu.exec(await textOf(sign)) ?? [];
+    const page = client(before, port);
+    page.write(`GET /approvals/events HTTP/1.1\r\nHost: a\r\nCookie: ${cookie}\r\n\r\n`);
+    let seen = '';
+    page.on('data', (data: Buffer) => (seen += data.toString()));
+    await expect.poll(() => seen).toContain('event: ready');
+    const asking = client(before, port);
+    const form = 'Host: a\r\nContent-Type: application/json\r\nExpect: 100-continue';
+    asking.write(`POST ${ASK} HTTP/1.1\r\n${form}\r\nContent-Length: ${CALL.length}\r\n\r\n`);
+    const [goOn] = (await once(asking, 'data')) as [Buffer];
+    expect(goOn.toString()).toContain(' 100 ');
+    const unused = client(before, port);
+    await once(unused, 'secureConnect');
+    const used = client(before, port);
+    expect(await stays(used, 'GET /metrics')).toBe('200 keep-alive');
+    const ends = [late, page, unused, used].map(async (socket) => {
+      socket.resume();
+      await new Promise((resolve) => socket.once('close', resolve));
+    });
     setTls(now!.tls);
     gate.emit('go');
-    expect(await stays(late, 'GET /metrics')).toBe('200 close');
-    await once(late, 'close');
+    await Promise.all(ends);
+    asking.write(CALL);
+    expect(await textOf(asking)).toMatch(/^HTTP.1.1 200 [^]*connection: close[^]*"block"/iu);
     const own = client(now, port);
     expect(await stays(own, 'GET /metrics')).toBe('200 keep-alive');
+    expect(await stays(own, 'GET /metrics')).toBe('200 keep-alive');
+    const silent = Array.from({ length: 12 }, () => connectTo(url).resume());
+    await expect.poll(() => silent.filter(({ destroyed }) => destroyed).length).toBe(5);
+    expect(await stays(client(now, port), 'GET /metrics')).toBe('200 keep-alive');
     expect(await stays(own, 'GET /metrics')).toBe('200 keep-alive');
   });
 });

@@ -11,6 +11,7 @@ import { viewOf } from './approvalView.js';
 import type { OpenQuestion } from './openQuestions.js';
 import { answerQuestion } from './approvalQuestions.js';
 import type { KvBoard, Objection } from './kvBoard.js';
+import { admitLocal } from '../../shared/http/admitLocal.js';
 import { BodyReader } from '../../shared/http/readBody.js';
 import {
   headerOf,
@@ -149,6 +150,10 @@ class PageRoutes {
     const { method, url = '' } = request;
     const path = url.split('?', 1)[0]?.slice(PAGE.length) ?? '';
     const { people } = this.approvers;
+    const { isTls, origin } = this.options;
+    // Without these it listens to this machine alone, which a page may have had its own name point to.
+    const refusal = isTls || origin !== undefined ? undefined : admitLocal(request, true);
+    if (refusal) return send(response, refusal.status, { error: refusal.error });
     if (path === '' || path === '/') {
       if (method !== 'GET' && method !== 'HEAD') return wrongMethod(response, 'GET');
       return write(response, 200, DOCUMENT.html, {
@@ -168,8 +173,8 @@ class PageRoutes {
       if (path === '/events') return this.#events.open(request, response, session);
       return send(response, 200, this.#signIn.pageOf(session));
     }
-    const refusal = this.#signIn.whyForged(request, session);
-    if (refusal) return send(response, 403, { error: refusal });
+    const forged = this.#signIn.whyForged(request, session);
+    if (forged) return send(response, 403, { error: forged });
     if (path === '/sign-out') return this.#signIn.end(response, session);
     return this.#answer(request, response, path.slice(1), session);
   }

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MIN_READ_MS } from '../../../protocol/approval.js';
 import { errorMessage } from '../../../util/errorMessage.js';
 import { toOneLine } from '../../shared/terminal.js';
-import { LastMinute, networkOf, Quota } from '../../shared/http/quota.js';
+import { LastMinute, Quota } from '../../shared/http/quota.js';
 import { BodyReader } from '../../shared/http/readBody.js';
 import { readSaid, send, wrongMethod } from '../../shared/http/respond.js';
 import { show } from './approvalView.js';
@@ -12,6 +12,7 @@ import { sealOf, type ApproverSession, type KvSessions } from './kvSessions.js';
 import { CALLBACK, type OidcPeople } from '../../shared/people/oidc.js';
 import type { People, Person } from '../../shared/people/people.js';
 import type { Roles } from '../../shared/people/roles.js';
+import { senderOf, type Sender } from '../../shared/people/senders.js';
 
 /** Where the page of questions is. */
 export const PAGE = '/approvals';
@@ -25,6 +26,8 @@ export interface SignInOptions {
   readonly isTls: boolean;
   /** Where the page is, as browsers see it, where `Host` does not say so: `https://approvals.example`. */
   readonly origin?: string | undefined;
+  /** Where a request comes from. Default: from who has connected. */
+  readonly senderOf?: typeof senderOf;
   /** Gets a line for each sign-in, and each wrong token. */
   readonly log: (line: string) => void;
   /** Gets a line for all else that did not let somebody in: as many as anybody sends. */
@@ -71,15 +74,15 @@ export class SignIn {
   async begin(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refusal = this.#whyForeign(request);
     if (refusal) return send(response, 403, { error: refusal });
-    const from = request.socket.remoteAddress ?? '';
-    if (this.#hasToWait(response, from)) return;
+    const sender = (this.options.senderOf ?? senderOf)(request);
+    if (this.#hasToWait(response, sender.network)) return;
     // Not with the room of answers: whoever sends this is not known yet.
-    const body = await readSaid(request, response, this.#bodies, networkOf(from));
+    const body = await readSaid(request, response, this.#bodies, sender.network);
     // Others of the same address may have tried meanwhile.
-    if (!body || this.#hasToWait(response, from)) return;
+    if (!body || this.#hasToWait(response, sender.network)) return;
     const person = this.approvers.people.identify(request, body);
-    if (!person) return this.#refuse(response, from);
-    const session = await this.#start(response, person, from);
+    if (!person) return this.#refuse(response, sender);
+    const session = await this.#start(response, person, sender.address);
     if (!session) return;
     const own = { 'Set-Cookie': this.#sessionCookie(session.secret) };
     return send(response, 200, this.pageOf(session), own);
@@ -93,9 +96,8 @@ export class SignIn {
     people: OidcPeople,
   ): Promise<void> {
     if (request.method !== 'GET') return wrongMethod(response, 'GET');
-    const from = request.socket.remoteAddress ?? '';
-    if (this.#hasToWait(response, from)) return;
-    const network = networkOf(from);
+    const { address, network } = (this.options.senderOf ?? senderOf)(request);
+    if (this.#hasToWait(response, network) || this.#hasToWait(response)) return;
     if (!this.#visits.take(network)) {
       return send(response, 503, { error: 'Too many sign in: try again' }, { 'Retry-After': '1' });
     }
@@ -110,14 +112,14 @@ export class SignIn {
       if (seed === undefined) throw new Error('it has not begun in this browser');
       const query = (request.url ?? '').split('?').slice(1).join('?');
       const person = await people.finish(query, seed);
-      const session = await this.#start(response, person, from);
+      const session = await this.#start(response, person, address);
       if (session) go(PAGE, this.#sessionCookie(session.secret), this.#cookie(SEED, '', 0));
     } catch (error) {
       // The page of anybody can have a browser come without one, and the provider is not asked then.
       if (seed !== undefined) this.#failed.add(network);
       const { cause } = error as Error;
       const why = [error, cause].filter(Boolean).map(errorMessage).join(': ');
-      this.options.onRefused(`somebody could not sign in to ${PAGE} from ${from}: ${why}`);
+      this.options.onRefused(`somebody could not sign in to ${PAGE} from ${address}: ${why}`);
       const back = 'The provider has not said who you are; the log of the server says why';
       send(response, 401, { error: back }, { 'Set-Cookie': this.#cookie(SEED, '', 0) });
     } finally {
@@ -149,23 +151,23 @@ export class SignIn {
     return sessions.start({ ...person, groups: roles?.groupsOf(person) ?? groups });
   }
 
-  #refuse(response: ServerResponse, from: string): void {
+  #refuse(response: ServerResponse, { address, network }: Sender): void {
     const { kind } = this.approvers.people;
-    // Whatever it was, it is a try; but all that a proxy sends comes from there.
-    if (kind === 'token') this.#failed.add(networkOf(from));
+    // Only who is wrong waits for what others do.
+    if (kind === 'token' && this.#hasToWait(response)) return;
+    if (kind === 'token') this.#failed.add(network);
     const tell = kind === 'token' ? this.options.log : this.options.onRefused;
-    tell(`a wrong ${kind} was sent to ${PAGE} from ${from}`);
+    tell(`a wrong ${kind} was sent to ${PAGE} from ${address}`);
     send(response, 401, { error: REFUSALS[kind] });
   }
 
-  #hasToWait(response: ServerResponse, from: string): boolean {
-    const own = this.#failed.count(networkOf(from));
-    const all = this.#failed.count();
-    const isOwn = own.times >= MAX_FAILURES_OF_ONE;
-    if (!isOwn && all.times < MAX_FAILURES) return false;
-    const waitS = isOwn ? own.lessInS : all.lessInS;
-    const error = `Too many sign-ins have failed: try again in ${waitS} s`;
-    send(response, 429, { error }, { 'Retry-After': String(waitS) });
+  /** @param network default: all */
+  #hasToWait(response: ServerResponse, network?: string): boolean {
+    const { times, lessInS } = this.#failed.count(network);
+    const most = network === undefined ? MAX_FAILURES : MAX_FAILURES_OF_ONE;
+    if (network === '' || times < most) return false;
+    const error = `Too many sign-ins have failed: try again in ${lessInS} s`;
+    send(response, 429, { error }, { 'Retry-After': String(lessInS) });
     return true;
   }
 
@@ -242,7 +244,7 @@ function isSameText(a: string, b: string): boolean {
 const MAX_VISITS = 64;
 /** Wrong tokens, and what else has failed, in a minute. */
 const MAX_FAILURES_OF_ONE = 5;
-/** So many that nobody guesses a token with them, and that somebody with ten machines keeps nobody else out. */
+/** So many that somebody with ten machines keeps nobody from an OpenID provider. More wrong tokens are not logged. */
 const MAX_FAILURES = 1000;
 /** So few that in 12 hours nobody fills what holds the sessions of all. */
 const MAX_BEGUN_OF_ONE = 10;

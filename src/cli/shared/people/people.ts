@@ -75,11 +75,9 @@ export interface ProxyOptions {
  * @throws Error for what is no address
  */
 export function peopleOfProxy({ userHeader, groupsHeader, proxies }: ProxyOptions): People {
-  const trusted = addressesOf(proxies);
+  const isTrusted = isSentBy(proxies);
   const identify = (request: IncomingMessage): Person | undefined => {
-    const { remoteAddress = '', remoteFamily } = request.socket;
-    const family = remoteFamily === 'IPv6' ? 'ipv6' : 'ipv4';
-    if (isIP(remoteAddress) === 0 || !trusted.check(remoteAddress, family)) return undefined;
+    if (!isTrusted(request)) return undefined;
     const name = onlyOf(request, userHeader);
     if (!isPersonName(name)) return undefined;
     const groups = groupsHeader === undefined ? '' : onlyOf(request, groupsHeader);
@@ -97,6 +95,18 @@ export function peopleOfProxy({ userHeader, groupsHeader, proxies }: ProxyOption
       return now?.id === person.id ? now : undefined;
     },
   };
+}
+
+/**
+ * Whether a request comes from one of these: addresses, or networks such as `10.0.0.0/8`.
+ *
+ * @throws Error for what is no address
+ */
+export function isSentBy(proxies: readonly string[]): (request: IncomingMessage) => boolean {
+  const list = addressesOf(proxies);
+  return ({ socket: { remoteAddress = '', remoteFamily } }) =>
+    isIP(remoteAddress) !== 0 &&
+    list.check(remoteAddress, remoteFamily === 'IPv6' ? 'ipv6' : 'ipv4');
 }
 
 function addressesOf(proxies: readonly string[]): BlockList {

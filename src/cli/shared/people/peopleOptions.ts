@@ -21,7 +21,7 @@ export const peopleOptions = [
   new Option('--groups-header <name>', 'their groups, with "," between them'),
   new Option(
     '--trusted-proxy <address...>',
-    'whose headers count: addresses or networks; default this machine',
+    'proxies whose headers count: addresses or networks; default this machine',
   ),
   new Option('--roles <file>', 'which groups and people may see and answer what'),
   new Option(

@@ -5,11 +5,13 @@ import { peopleOfProxy, type People } from './people.js';
 import { readPeopleText } from './peopleFile.js';
 import type { PeopleOptions } from './peopleOptions.js';
 import { Roles } from './roles.js';
+import { senderBehind, senderOf } from './senders.js';
 
 /** Who may sign in, where no file of tokens says so, and what they may do. */
 export interface GivenPeople {
   readonly people?: People;
   readonly roles?: Roles;
+  readonly senderOf: typeof senderOf;
   readonly needsTwo?: (request: { readonly hooks: readonly AskingHook[] }) => boolean;
 }
 
@@ -28,8 +30,11 @@ export function signInOption(options: PeopleOptions): string | undefined {
   if (more !== undefined) {
     throw new UsageError(`${way} and ${more} are two ways to sign in: take one`);
   }
-  if ((groupsHeader ?? trustedProxy) !== undefined && userHeader === undefined) {
-    throw new UsageError('--groups-header and --trusted-proxy are of use with --user-header only');
+  if (groupsHeader !== undefined && userHeader === undefined) {
+    throw new UsageError('--groups-header is of use with --user-header only');
+  }
+  if (trustedProxy !== undefined && options.origin === undefined) {
+    throw new UsageError('--trusted-proxy is of use behind a proxy only: add --origin URL');
   }
   if ((roles ?? fourEyes) !== undefined && way === undefined) {
     throw new UsageError(`--roles and --four-eyes are of use with a page only: add ${WAYS}`);
@@ -48,18 +53,23 @@ export function signInOption(options: PeopleOptions): string | undefined {
  * @throws UsageError for one that cannot be used
  */
 export async function readPeople(options: PeopleOptions, page: string): Promise<GivenPeople> {
-  const { oidc, origin = '', userHeader, groupsHeader, trustedProxy, fourEyes } = options;
+  const { oidc, origin = '', userHeader, groupsHeader, fourEyes } = options;
+  const proxies = options.trustedProxy ?? ['127.0.0.1', '::1'];
+  const readSender = async () => (origin === '' ? senderOf : senderBehind(proxies));
+  const sender = await orUsageError(
+    readSender(),
+    (why) => `--trusted-proxy cannot be used: ${why}`,
+  );
   const read = async () => {
     if (oidc !== undefined) return OidcPeople.read(oidc, `${new URL(origin).origin}${page}`);
     if (userHeader === undefined) return undefined;
-    const proxies = trustedProxy ?? ['127.0.0.1', '::1'];
     return peopleOfProxy({ userHeader, groupsHeader, proxies });
   };
-  const option = oidc === undefined ? '--trusted-proxy' : '--oidc';
-  const people = await orUsageError(read(), (why) => `${option} cannot be used: ${why}`);
+  const people = await orUsageError(read(), (why) => `--oidc cannot be used: ${why}`);
   const reading = options.roles === undefined ? undefined : readRoles(options.roles);
   const roles = reading && (await orUsageError(reading, (why) => `--roles cannot be used: ${why}`));
   return {
+    senderOf: sender,
     ...(people && { people }),
     ...(roles && { roles }),
     ...(fourEyes && {
