@@ -29,7 +29,7 @@ const ALL = 36_150;
 const AROUND: Readonly<Record<string, number>> = {
   'src/cli/collect src/cli/record': 1470,
   'src/cli/policy': 460,
-  'src/cli/serve': 3770,
+  'src/cli/serve': 3870,
   'src/fleet': 2920,
   'src/hosts': 4890,
 };
@@ -38,7 +38,7 @@ const AROUND: Readonly<Record<string, number>> = {
 const LOOKING: Readonly<Record<string, number>> = {
   'src/cli/commands.ts src/cli/main.ts src/cli/program.ts src/cli/completion': 890,
   'src/cli/explain src/cli/fire src/cli/list src/cli/stack src/cli/switch src/cli/trace': 1600,
-  'src/cli/shared': 4790,
+  'src/cli/shared': 4840,
   'src/cli/test src/cli/trust src/cli/validate': 1170,
   'src/validate': 1160,
 };
@@ -53,7 +53,7 @@ const OTHERS: Readonly<Record<string, number>> = {
   'src/cli/mcp': 4100,
   'src/author.ts src/fleet.ts src/index.ts src/debug-common.d.ts src/koa-compose.d.ts src/raw.d.ts src/sdk.d.ts': 430,
 };
-const WHOLE = 78_800;
+const WHOLE = 78_850;
 
 const filesOf = (room: string): string[] =>
   listFiles(...room.split(' ').map((part) => (part.endsWith('.ts') ? part : `${part}/**/*.ts`)));
