@@ -37,8 +37,9 @@ export class HookAggregator {
     results: readonly HookExecutionResult[],
     event: HookEventName,
   ): AggregatedHookResult {
-    const strategy = events[event].merge;
-    const sum = { success: true, totalDuration: 0 };
+    const { merge: strategy, Output } = events[event];
+    let isHealthy = true;
+    let totalDuration = 0;
     const allOutputs: HookOutput[] = [];
     const errors: Error[] = [];
     const unmergeable: Error[] = [];
@@ -46,8 +47,8 @@ export class HookAggregator {
     let isDecided = false;
     let merged: HookOutput | undefined;
     for (const { hookConfig, success, output, error, duration } of results) {
-      sum.success &&= success;
-      sum.totalDuration += duration;
+      isHealthy &&= success;
+      totalDuration += duration;
       if (error) errors.push(error);
       if (!output) continue;
       allOutputs.push(output);
@@ -64,15 +65,18 @@ export class HookAggregator {
       }
     }
     if (merged && spoken.length > 1) merged = mergeScopes(event, merged, spoken, mergers[strategy]);
-    const { decidedBy, ...verdict }: Verdict = isDecided ? decide(spoken, strategy) : {};
-    return {
-      ...sum,
+    const finalOutput = merged && new Output(merged);
+    // What is spread into a literal takes several times as long as what is set on it.
+    const sum: AggregatedHookResult = {
+      success: isHealthy,
+      totalDuration,
       allOutputs,
-      errors: [...errors, ...unmergeable],
-      finalOutput: merged && new events[event].Output({ ...merged, ...verdict }),
-      ...(decidedBy && { decidedBy }),
-      results: [...results],
+      errors: errors.concat(unmergeable),
+      finalOutput,
+      results: results.slice(),
     };
+    if (finalOutput && isDecided) sum.decidedBy = decide(finalOutput, spoken, strategy);
+    return sum;
   }
 }
 
@@ -90,14 +94,17 @@ export function aggregator(outputs: Aggregator) {
   };
 }
 
-type Verdict = Pick<HookOutput, 'decision' | 'reason' | 'continue' | 'stopReason'> &
-  Pick<AggregatedHookResult, 'decidedBy'>;
-
 /**
- * The hooks that gave the verdict, with their reasons. Reasons of hooks that let the operation go on are not part of
- * it.
+ * Gives an output the verdict, with the reasons of the hooks that gave it. Reasons of hooks that let the operation go on are
+ * not part of it.
+ *
+ * @returns the names of these hooks
  */
-function decide(spoken: readonly ScopedOutput[], strategy: MergeStrategy): Verdict {
+function decide(
+  output: DefaultHookOutput,
+  spoken: readonly ScopedOutput[],
+  strategy: MergeStrategy,
+): string[] {
   const rank = Math.max(...spoken.map(({ said }) => rankOf(said.decision)));
   // All hooks that ask are put to the person as one question.
   const isReplaced = strategy === 'replacement' && rank !== rankOf('ask');
@@ -106,18 +113,16 @@ function decide(spoken: readonly ScopedOutput[], strategy: MergeStrategy): Verdi
   const isDecided = rank > rankOf('allow');
   const deciding = heard(spoken.filter(({ said }) => isDecided && rankOf(said.decision) === rank));
   const stopping = heard(spoken.filter(({ said }) => said.continue === false));
+  if (deciding[0]) {
+    output.decision = deciding[0].said.decision;
+    output.reason = joinLines(...deciding.map(({ said }) => said.reason));
+  }
+  if (stopping[0]) {
+    output.continue = false;
+    output.stopReason = joinLines(...stopping.map(({ said }) => said.stopReason));
+  }
   const winners = stopping.length > 0 ? stopping : deciding;
-  return {
-    ...(deciding[0] && {
-      decision: deciding[0].said.decision,
-      reason: joinLines(...deciding.map(({ said }) => said.reason)),
-    }),
-    ...(stopping[0] && {
-      continue: false,
-      stopReason: joinLines(...stopping.map(({ said }) => said.stopReason)),
-    }),
-    ...(winners[0] && { decidedBy: winners.map(({ hookConfig }) => hookIdentity(hookConfig)) }),
-  };
+  return winners.map(({ hookConfig }) => hookIdentity(hookConfig));
 }
 
 /** Wraps an aggregated output in the class of its event. */

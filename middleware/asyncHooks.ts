@@ -46,6 +46,14 @@ interface AsyncRun {
   readonly settle: () => void;
 }
 
+/** For whom they run. */
+interface AsyncHost {
+  /** How many at a time; it may become another number. */
+  readonly maxAsyncHooks: number;
+  /** Called with the result of each hook that has ended by itself. */
+  readonly onAsyncEnd?: ((result: HookExecutionResult) => void) | undefined;
+}
+
 /** Runs hooks that nobody waits for, so many at a time; what they say is kept until the model can read it. */
 export class AsyncHooks {
   readonly #running = new Set<AsyncRun>();
@@ -56,15 +64,13 @@ export class AsyncHooks {
   #waitingBytes = 0;
   #isDisposed = false;
 
-  /**
-   * @param limits how many at a time; it may become another number
-   * @param onEnd called with the result of each hook that has ended by itself
-   */
-  constructor(
-    private readonly limits: { readonly maxAsyncHooks: number },
-    private readonly onEnd: (result: HookExecutionResult) => void = () => undefined,
-  ) {
+  constructor(private host: AsyncHost) {
     this.#late = new LateAnswers();
+  }
+
+  /** The same for another host from now on. */
+  follow(host: AsyncHost): void {
+    this.host = host;
   }
 
   /** Starts a hook, or has it wait for its turn. Returns at once, and never throws. */
@@ -92,9 +98,9 @@ export class AsyncHooks {
     };
     if (this.#isDisposed) return;
     this.#startNext();
-    if (this.#running.size < this.limits.maxAsyncHooks) return void this.#run(run);
+    if (this.#running.size < this.host.maxAsyncHooks) return void this.#run(run);
     const isFull =
-      this.#waiting.length >= WAITING_FOR_EACH * this.limits.maxAsyncHooks ||
+      this.#waiting.length >= WAITING_FOR_EACH * this.host.maxAsyncHooks ||
       this.#waitingBytes + run.bytes > MAX_WAITING_BYTES;
     if (isFull) return this.#leaveOut(run);
     this.#waiting.push(run);
@@ -208,7 +214,7 @@ export class AsyncHooks {
 
   #note({ session, by, hook, options }: AsyncRun, result: HookExecutionResult): void {
     try {
-      this.onEnd(result);
+      this.host.onAsyncEnd?.(result);
       const answer = lateAnswerOf(result);
       // A sub-agent may wait for what its own end has started.
       const isAwaited = answer?.wakes && [...this.#finished].some((each) => isSame(each, by));
@@ -219,7 +225,7 @@ export class AsyncHooks {
   }
 
   #startNext(): void {
-    while (this.#running.size < this.limits.maxAsyncHooks) {
+    while (this.#running.size < this.host.maxAsyncHooks) {
       const next = this.#waiting.shift();
       if (!next) return;
       this.#waitingBytes -= next.bytes;
@@ -236,7 +242,7 @@ export class AsyncHooks {
   }
 
   #leaveOut({ hook, event, options: { logger, warned } }: AsyncRun): void {
-    const message = `The hook "${shortIdentity(hook)}" (${event}) was not started, as ${this.limits.maxAsyncHooks} async hooks run and ${this.#waiting.length} wait: make them faster, or raise "maxAsyncHooks"`;
+    const message = `The hook "${shortIdentity(hook)}" (${event}) was not started, as ${this.host.maxAsyncHooks} async hooks run and ${this.#waiting.length} wait: make them faster, or raise "maxAsyncHooks"`;
     const key = `left out: ${shortIdentity(hook)}`;
     if (!warned?.has(key)) logger.warn(message);
     warned?.add(key);

@@ -22,7 +22,7 @@ import { isFromProject, shortIdentity } from '../src/protocol/identity.js';
 import { findGuards, findSubstitutes, type Startable } from '../src/run/sameCommand.js';
 import { isTimeout, MATCH_LIMIT_MS, testWithLimit } from '../src/util/limitedRegExp.js';
 import { loadedRules } from '../src/rules/load.js';
-import type { Call } from '../src/rules/types.js';
+import type { KnownCall } from '../src/rules/types.js';
 import { startStopwatch } from '../src/util/stopwatch.js';
 
 /** What the gate asks: both answers are synchronous and cost no I/O. */
@@ -203,21 +203,33 @@ export function createExecutionPlan(
     ...(background.length > 0 && { background }),
     // What one takes out of a text must not be back in what another made of the same text.
     sequential: entries.some(({ sequential, config }) => sequential === true || !!config.redact),
-    ...(entries.every(({ config }) => isConditional(config)) && { isConditional: true }),
+    ...(hooks.every(isConditional) && { isConditional: true }),
+    ...(hooks.every(answersAtOnce) && { isInstant: true }),
   };
+}
+
+/** Expressions are loaded, and the consent to a project's hooks is read. */
+function answersAtOnce({ type, expr, scope }: CommandHookConfig): boolean {
+  return type === 'rule' && expr === undefined && scope !== 'project';
 }
 
 /**
  * The same plan, or `null` where the conditions of all its hooks leave them out of a call. Where only one lets its hook run,
  * it may change the call, so that the others have to be tried again.
+ *
+ * @param isLast whether nobody changes the call before the hooks read it, so that they need not be tried again for it
  */
-export function withConditions(plan: HookExecutionPlan, call: Call): HookExecutionPlan | null {
+export function withConditions(
+  plan: HookExecutionPlan,
+  call: KnownCall,
+  isLast: boolean,
+): HookExecutionPlan | null {
   const rules = loadedRules();
   if (!rules) return plan;
-  const { eventName, hookConfigs, background = [] } = plan;
-  return [...hookConfigs, ...background].some((hook) => rules.findMatch(hook, eventName, call))
-    ? plan
-    : null;
+  const { eventName, hookConfigs, background, sequential, isInstant } = plan;
+  const runs = (hook: CommandHookConfig) => rules.findMatch(hook, eventName, call) !== undefined;
+  if (!hookConfigs.some(runs) && !background?.some(runs)) return null;
+  return isLast ? { eventName, hookConfigs, background, sequential, isInstant, call } : plan;
 }
 
 /** Runs each command once; a guard among the duplicates makes the one that runs a guard. */

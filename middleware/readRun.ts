@@ -36,7 +36,7 @@ interface Reading {
 }
 
 /** A hook that has ended. Without an outcome, nothing was started. */
-type Ended = Pick<HookRun, 'hook' | 'event' | 'outcome'>;
+type Ended = Pick<HookRun, 'hook' | 'event' | 'outcome' | 'said'>;
 
 /** Reads a run that did not end well, or whose answer cannot be read, and warns of what is wrong. */
 export function readFailedRun(run: HookRun, options: Telling): HookExecutionResult {
@@ -110,7 +110,7 @@ export function ageOf({ isNew }: NonNullable<CommandOutcome['kept']>): ProcessAg
 
 /** The result of a hook. */
 export function toResult(ended: Ended, reading: Reading, options: Telling): HookExecutionResult {
-  const { hook, event, outcome } = ended;
+  const { hook, event, outcome, said } = ended;
   const { read, failure, isAnswer } = reading;
   const hasEnded =
     outcome?.ending === 'exit' ||
@@ -126,6 +126,7 @@ export function toResult(ended: Ended, reading: Reading, options: Telling): Hook
     ...(hasEnded && { exitCode: outcome.exitCode ?? 0 }),
     ...(outcome?.signal && { signal: outcome.signal }),
     ...(outcome?.kept && { process: ageOf(outcome.kept) }),
+    ...said?.server,
     duration: outcome?.durationMs ?? 0,
   };
   const isFaultless = !failure && outcome?.exitCode !== 2 && read.unreadable === undefined;

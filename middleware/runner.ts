@@ -34,8 +34,8 @@ export function runner(hooks: Runner) {
     const late = plan.background && (await hooks.startAsync?.(plan.background, ctx));
     const run: RunHooks = (some, read) =>
       plan.sequential
-        ? hooks.executeHooksSequential(some, event, read, signal, facts)
-        : hooks.executeHooksParallel(some, event, read, signal, facts);
+        ? hooks.executeHooksSequential(some, event, read, signal, facts, plan.call)
+        : hooks.executeHooksParallel(some, event, read, signal, facts, plan.call);
     ctx.results = await run(plan.hookConfigs, input);
     if (plan.hookConfigs.length > 1) ctx.results = await rerunGuards(ctx as HookContext, run);
     if (late) ctx.results = [...ctx.results, ...late];
@@ -88,10 +88,19 @@ export type RunSettings = Required<
   >
 >;
 
+interface SharedAsync {
+  hooks: AsyncHooks | undefined;
+  /** Whose settings count, and who ends them. */
+  owner: HookRunner;
+}
+
 /** Runs hooks as processes. Nothing that a hook does makes a method reject. */
 export class HookRunner {
   readonly #options: HostRunOptions;
-  #async: AsyncHooks | undefined;
+  /** As they are until they change, for the runs that begin meanwhile. */
+  #asNow: HostRunOptions | undefined;
+  /** Shared with runners that this one replaces, or that replace it. */
+  #shared: SharedAsync = { hooks: undefined, owner: this };
 
   /**
    * @param options what differs from the defaults: all of the environment, 16 processes at a time, 16 async ones, nothing
@@ -123,6 +132,13 @@ export class HookRunner {
     >,
   ): void {
     Object.assign(this.#options, settings);
+    this.#asNow = undefined;
+  }
+
+  /** The options of one event. They inherit the others, as a copy of so many takes longer than a rule. */
+  #optionsOf(event: Pick<RunOptions, 'signal' | 'facts'>): HostRunOptions {
+    this.#asNow ??= { ...this.#options };
+    return Object.assign(Object.create(this.#asNow) as HostRunOptions, event);
   }
 
   /**
@@ -138,7 +154,7 @@ export class HookRunner {
     signal?: AbortSignal,
     facts?: CallFacts,
   ): Promise<HookExecutionResult> {
-    const options = { ...this.#options, signal, facts };
+    const options = this.#optionsOf({ signal, facts });
     return runHook(hookConfig, eventName, prepareInput(input, options), options);
   }
 
@@ -146,6 +162,7 @@ export class HookRunner {
    * Runs all hooks at once on the same input.
    *
    * @param facts as for `executeHook`
+   * @param call what is known of it already, of the plan
    * @returns one result for each hook whose conditions match, in the given order
    */
   async executeHooksParallel(
@@ -154,9 +171,10 @@ export class HookRunner {
     input: HookInput,
     signal?: AbortSignal,
     facts?: CallFacts,
+    call?: object,
   ): Promise<HookExecutionResult[]> {
-    const options = { ...this.#options, signal, facts };
-    const prepared = prepareInput(input, options);
+    const options = this.#optionsOf({ signal, facts });
+    const prepared = prepareInput(input, options, call);
     const running = hookConfigs.some(isConditional)
       ? await withMatchingConditions(hookConfigs, eventName, prepared)
       : hookConfigs;
@@ -175,6 +193,7 @@ export class HookRunner {
    * read also where a hook objects to it.
    *
    * @param facts as for `executeHook`
+   * @param call as for `executeHooksParallel`
    * @returns one result for each hook that ran
    */
   async executeHooksSequential(
@@ -183,15 +202,16 @@ export class HookRunner {
     input: HookInput,
     signal?: AbortSignal,
     facts?: CallFacts,
+    call?: object,
   ): Promise<HookExecutionResult[]> {
     const results: HookExecutionResult[] = [];
+    const options = this.#optionsOf({ signal, facts });
     let current = input;
     let ended: 'project' | 'all' | undefined;
     for (const hook of hookConfigs) {
       const isLeftOut = ended === 'all' || (ended && hook.scope === ended);
       if (isLeftOut && !hook.redact) continue;
-      const options = { ...this.#options, signal, facts };
-      const prepared = prepareInput(current, options);
+      const prepared = prepareInput(current, options, call);
       if (isConditional(hook)) {
         const [matching] = await withMatchingConditions([hook], eventName, prepared);
         if (!matching) continue;
@@ -234,10 +254,26 @@ export class HookRunner {
     if (mode === 'wait') {
       return (await runSideBySide(meant, event, prepared, options)).map(module.asLate);
     }
-    this.#async ??= new module.AsyncHooks(this.#options, options.onAsyncEnd);
     const own = { ...session, sessionId: prepared.input.session_id };
-    for (const hook of meant) this.#async.start(hook, event, prepared, options, own);
+    const hooks = (this.#shared.hooks ??= new module.AsyncHooks(this.#shared.owner.#options));
+    for (const hook of meant) hooks.start(hook, event, prepared, options, own);
     return undefined;
+  }
+
+  /**
+   * Goes on with the async hooks of a runner that is to end, with those that it still starts, and with what sessions have
+   * used of the budget of prompts.
+   */
+  continueFrom(replaced: HookRunner): void {
+    const { prompts } = replaced.#options;
+    if (prompts) this.#options.prompts?.continueFrom(prompts);
+    this.#shared = replaced.#shared;
+    this.#shared.owner = this;
+    this.#shared.hooks?.follow(this.#options);
+  }
+
+  get #async(): AsyncHooks | undefined {
+    return this.#shared.hooks;
   }
 
   /** Waits until no async hook runs, or waits for its turn. */
@@ -280,7 +316,7 @@ export class HookRunner {
 
   /** Ends all async hooks, for good. */
   async endAsync(): Promise<void> {
-    await this.#async?.dispose();
+    if (this.#shared.owner === this) await this.#async?.dispose();
   }
 
   /** What the next hook of a chain reads after `output`. The same input where the event does not chain. */
@@ -347,10 +383,10 @@ export class HookRunner {
 async function withMatchingConditions(
   hookConfigs: readonly CommandHookConfig[],
   event: HookEventName,
-  { input, directory }: PreparedInput,
+  prepared: PreparedInput,
 ): Promise<readonly CommandHookConfig[]> {
   const { callOf, findMatch } = loadedRules() ?? (await loadRules());
-  const call = callOf(input, directory);
+  const call = callOf(prepared);
   return hookConfigs.filter((hook) => !isConditional(hook) || findMatch(hook, event, call));
 }
 

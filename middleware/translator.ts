@@ -38,17 +38,17 @@ function inSession({ event, payload, session = {} }: HookContext, host: SessionF
     getTranscriptPath: () =>
       transcriptPath ?? (sessionId === undefined ? host.getTranscriptPath?.() : undefined),
   };
-  return { ...toHookInput(event, payload, facts), ...agentFields(session) };
+  return addAgent(toHookInput(event, payload, facts), session);
 }
 
-/** Of the agent that makes a call: what is known of it. */
-function agentFields({ agent, agentId, agentType, parentSessionId }: CallSession) {
-  return {
-    ...(agent !== undefined && { agent }),
-    ...(agentId !== undefined && { agent_id: agentId }),
-    ...(agentType !== undefined && { agent_type: agentType }),
-    ...(parentSessionId !== undefined && { parent_session_id: parentSessionId }),
-  };
+/** Adds what is known of the agent that makes a call. */
+function addAgent(input: HookInput, session: CallSession): HookInput {
+  const { agent, agentId, agentType, parentSessionId } = session;
+  if (agent !== undefined) input.agent = agent;
+  if (agentId !== undefined) input.agent_id = agentId;
+  if (agentType !== undefined) input.agent_type = agentType;
+  if (parentSessionId !== undefined) input.parent_session_id = parentSessionId;
+  return input;
 }
 
 /** What a script reads for an event: the common fields first, then the event's own. */

@@ -36,12 +36,15 @@ export interface Stack<S extends StackName> {
 /**
  * Puts the stages of a stack and the custom middleware in order, and composes them once; once more, with spans, when
  * somebody listens to those for the first time.
+ *
+ * @param sessionId of calls that name none, for their spans
  */
 export function buildStack<S extends StackName>(
   stackName: S,
   stages: Record<StageName<S>, Middleware<StackContexts[S]>>,
   registrations: readonly Registration<S>[],
   logger: DebugLogger,
+  sessionId?: () => string,
 ): Stack<S> {
   const compose = (around: (registration: Registration<S>) => Middleware<StackContexts[S]>) =>
     composeTrusted(
@@ -60,7 +63,7 @@ export function buildStack<S extends StackName>(
     run: (ctx, next) => {
       if (!spans.hasSubscribers && !channels.middleware.hasSubscribers) return run(ctx, next);
       runTraced ??= compose((each) => traceable(nameOf(each), each.middleware));
-      return traceRun(stackName, runTraced, ctx, next);
+      return traceRun(stackName, runTraced, ctx, next, sessionId);
     },
     names: listLayers(stackName, registrations),
   };

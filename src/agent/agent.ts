@@ -180,7 +180,8 @@ class AgentRun {
   }
 
   run(): Promise<AgentResult> {
-    const facts = () => ({ name: this.#sessionId, input: this.#options.prompt });
+    const session = this.#sessionId;
+    const facts = () => ({ name: session, input: this.#options.prompt, session });
     return traced('session', { facts, outcome: outcomeOf }, () => this.#run());
   }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { sanitizeText } from '../protocol/sanitizeText.js';
-import { traced, type Description } from '../trace/span.js';
+import { noteApprover, traced, type Description } from '../trace/span.js';
 import type { CallSession, CommandHookConfig } from '../protocol/types.js';
 import type { DebugLogger } from '../util/debugLogger.js';
 import { copyData } from '../util/records.js';
@@ -34,7 +34,8 @@ export interface AskOptions {
 
 /** Puts the questions of a session to a person, and remembers what was allowed for all of it. */
 export class Approvals {
-  readonly #allowed = new Set<string>();
+  /** With who has allowed it, as far as that is known. */
+  readonly #allowed = new Map<string, string | undefined>();
   /** Questions that wait for an answer, by id. */
   readonly #open = new Map<
     string,
@@ -70,7 +71,10 @@ export class Approvals {
     { signal, onApproval }: AskOptions,
   ): Promise<Answer> {
     const key = rememberedKeyOf(question);
-    if (key !== undefined && this.#allowed.has(key)) return REMEMBERED;
+    if (key !== undefined && this.#allowed.has(key)) {
+      noteApprover(this.#allowed.get(key));
+      return REMEMBERED;
+    }
     const { timeout = DEFAULT_APPROVAL_TIMEOUT_MS } = this.settings;
     const request = toRequest(question, timeout);
     const over = this.#begin(request, key, signal);
@@ -80,14 +84,14 @@ export class Approvals {
     );
     this.#open.delete(request.id);
     if (onApproval) notify(this.logger, onApproval, request, answer);
-    const { decision, remember } = answer;
-    if (key !== undefined && decision === 'allow' && remember === 'session') this.#allow(key);
+    const { decision, remember, by } = answer;
+    if (key !== undefined && decision === 'allow' && remember === 'session') this.#allow(key, by);
     return answer;
   }
 
   /** For the session, and for whoever asks the same just now. */
-  #allow(key: string): void {
-    this.#allowed.add(key);
+  #allow(key: string, by: string | undefined): void {
+    this.#allowed.set(key, by);
     for (const { key: same, over } of this.#open.values()) if (same === key) over.abort(REMEMBERED);
   }
 
@@ -126,14 +130,26 @@ export class Approvals {
 }
 
 /** How long a person took, who it was, and what was said. */
-function descriptionOf({ event, hooks, toolName, input }: ApprovalRequest): Description<Answer> {
+export function descriptionOf(request: Omit<ApprovalRequest, 'expiresAt'>): Description<Answer> {
+  const { event, hooks, toolName, callId, input, sessionId, agent } = request;
   const name = hooks.map((hook) => hook.name).join(', ');
   const asked = toolName === undefined ? input : { tool_name: toolName, tool_input: input };
+  const policy = hooks.find((hook) => hook.policy)?.policy;
   return {
-    facts: () => ({ name, event, input: asked }),
+    facts: () => ({
+      name,
+      event,
+      input: asked,
+      tool: toolName,
+      call: callId,
+      session: sessionId,
+      agent,
+    }),
     outcome: ({ decision, reason, source, by, remember }) => ({
       verdict: decision === 'deny' ? 'block' : 'allow',
       ...(reason !== undefined && { reason }),
+      ...(policy !== undefined && { policy }),
+      ...(by !== undefined && { approver: by }),
       output: { source, by, remember },
     }),
   };
@@ -184,7 +200,7 @@ function rememberedKeyOf(question: Question): string | undefined {
   try {
     const text = JSON.stringify(input);
     if (!isDeepStrictEqual(JSON.parse(text), { ...input })) return undefined;
-    const sources = hooks.map(({ source }) => source);
+    const sources = hooks.map(({ source, decidedBy }) => [source, decidedBy]);
     const where = [sessionId, workingDir, agent];
     return JSON.stringify([where, event, sources, definitions, toolName, text]);
   } catch {

@@ -38,17 +38,19 @@ export function questionOf(
   host: AskingHost,
   session: CallSession | undefined,
 ): Question {
-  const asking = results.flatMap(({ hookConfig, output }) => {
+  const asking = results.flatMap(({ hookConfig, output, policy, decidedBy }) => {
     const said = output && resolveOutput(event, output);
-    return said?.decision === 'ask' ? [{ hookConfig, reason: said.reason }] : [];
+    return said?.decision === 'ask' ? [{ hookConfig, policy, decidedBy, reason: said.reason }] : [];
   });
   return {
     ...subject,
     event,
-    hooks: asking.map(({ hookConfig, reason }) => ({
+    hooks: asking.map(({ hookConfig, policy, decidedBy, reason }) => ({
       name: hookIdentity(hookConfig),
       source: host.sourceOf(hookConfig),
       ...(reason !== undefined && { reason: sanitizeText(reason) }),
+      ...(policy !== undefined && { policy }),
+      ...(decidedBy && { decidedBy }),
     })),
     definitions: asking.map(({ hookConfig }) => hookConfig),
     isGuarded: asking.some(({ hookConfig }) => hookConfig.onFailure === 'deny'),

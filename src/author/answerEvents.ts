@@ -30,36 +30,56 @@ export async function answerEvents(answer: (input: unknown) => Promise<Said>): P
   process.on('exit', answerExit);
   send('{"hookstack":1}');
   let isFirst = true;
-  const lines = readLines();
-  for await (const line of lines) {
+  const nextLine = readLines();
+  for (let line = await nextLine(); line !== undefined; line = await nextLine()) {
     const event = readEventLine(line);
     if (event) await answerEvent(event, answer);
     else if (isFirst) {
       releaseStdout();
       process.on('exit', answerSilence);
-      return [line, ...(await restOf(lines))].join('\n');
+      return [line, ...(await restOf(nextLine))].join('\n');
     } else throw new Error(`A line on stdin is no event: ${line.slice(0, 100)}`);
     isFirst = false;
   }
   return process.exit(0);
 }
 
-async function* readLines(): AsyncGenerator<string> {
+/** Gives the next line of stdin, and `undefined` at its end. */
+type NextLine = () => Promise<string | undefined>;
+
+/** Without the iterator of a stream, which takes longer than all else that an event takes here. */
+function readLines(): NextLine {
+  const lines: string[] = [];
   let rest = '';
-  for await (const chunk of process.stdin.setEncoding('utf8') as AsyncIterable<string>) {
-    const [first = '', ...lines] = chunk.split('\n');
+  let isOver = false;
+  let fault: Error | undefined;
+  let wake: (() => void) | undefined;
+  const end = (error?: Error) => {
+    if (rest !== '') lines.push(rest);
+    [rest, isOver, fault] = ['', true, error];
+    wake?.();
+  };
+  const { stdin } = process;
+  stdin.setEncoding('utf8').on('data', (chunk: string) => {
+    const [first = '', ...others] = chunk.split('\n');
     rest += first;
-    for (const line of lines) {
-      yield rest;
+    for (const line of others) {
+      lines.push(rest);
       rest = line;
     }
-  }
-  if (rest !== '') yield rest;
+    if (lines.length > 0) wake?.();
+  });
+  stdin.on('end', () => end()).on('error', end);
+  return async () => {
+    if (lines.length === 0 && !isOver) await new Promise<void>((resolve) => (wake = resolve));
+    if (fault) throw fault;
+    return lines.shift();
+  };
 }
 
-async function restOf(lines: AsyncIterable<string>): Promise<string[]> {
+async function restOf(nextLine: NextLine): Promise<string[]> {
   const rest: string[] = [];
-  for await (const line of lines) rest.push(line);
+  for (let line = await nextLine(); line !== undefined; line = await nextLine()) rest.push(line);
   return rest;
 }
 

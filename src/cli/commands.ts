@@ -2,7 +2,9 @@ import { Option } from 'commander';
 import { DIALECT_NAMES, HOOK_SCOPES, HookEventName } from '../protocol/types.js';
 import { STACK_NAMES } from '../protocol/stages.js';
 import { GUARD_NAMES } from './add/guardNames.js';
+import { COLUMNS } from './record/columns.js';
 import type { CommandSpec } from './shared/addCommand.js';
+import { peopleOptions } from './shared/people/peopleOptions.js';
 import { natsServerOptions, natsTlsOptions } from './shared/natsServer.js';
 import {
   countOption,
@@ -11,6 +13,8 @@ import {
   DEFAULT_PROMPT,
   DEFAULT_TOOL,
   jsonOption,
+  logOption,
+  otlpOption,
   traceOption,
   workspaceOptions,
 } from './shared/options.js';
@@ -171,6 +175,7 @@ not taken; 2 wrong usage, settings that cannot be read, or a link leads out of t
         .choices(['text', 'json', 'stream-json'])
         .default('text'),
       traceOption(),
+      otlpOption,
       new Option(
         '--ask <decision>',
         'what counts in this run where hooks want a person to be asked; default: ask on a terminal, else "approvals" of the settings',
@@ -379,18 +384,32 @@ leave a guard out; 2 wrong usage or settings`,
     group: 'Look and allow:',
     description:
       'Tell what happened, from a file that --trace has written, or what happens in a fleet',
-    arguments: { '[file]': 'the trace. Default: the one that HOOKSTACK_TRACE names' },
+    arguments: {
+      '[file]':
+        'the trace; with --diff also the directory of a record, with --query that or its database. Default: the one that HOOKSTACK_TRACE names',
+    },
     options: [
-      countOption('--slowest <n>', 'list what took longest by itself, instead of the tree'),
-      new Option('--html <out>', 'write one page to look through, instead of the tree'),
+      countOption('--slowest <n>', 'list what itself took longest').conflicts(['nats', 'follow']),
+      new Option('--html <out>', 'write it as one page').conflicts(['nats', 'follow', 'slowest']),
+      new Option(
+        '--query <conditions>',
+        'list what fits all of "NAME=VALUE NAME!=VALUE …" in a file, or of what hookstack collect has written',
+      ).conflicts(['nats', 'follow', 'slowest', 'html', 'diff']),
       new Option('--follow', 'go on with what is added to it, a line for each span, until ^C'),
+      new Option(
+        '--diff',
+        'tell which questions the shadow of a policy server ("serve --shadow") would have answered otherwise',
+      ).conflicts(['follow', 'slowest', 'html']),
       ...natsServerOptions,
       jsonOption,
     ],
+    notes: `Names in --query: ${COLUMNS.join(', ')}, and since and until: 1h ago, or a date. In a value, * is any text, a
+comma is "or", and what is missing is empty: "approver!=" lists what people have answered.`,
     exitCodes:
-      '0 told; 1 the file holds no spans; 2 wrong usage, or a file that cannot be read or written',
+      '0 told; 1 the file holds no spans, none fits, or with --diff none of a shadow; 2 wrong usage, or a file that cannot be read or written',
     example: `hookstack run "Write a haiku to haiku.txt" --trace trace.jsonl
   hookstack trace trace.jsonl --html trace.html
+  hookstack trace record --query "verdict=block tool=run_shell_command since=1h from=acme/*"
   hookstack trace --nats nats://127.0.0.1:4222 --token-file policy.token`,
     load: async () => (await import('./trace/trace.js')).trace,
   },
@@ -427,6 +446,13 @@ With --url, the variables HOOKSTACK_MCP_HEADER_1, _2 … hold headers ("Authoriz
     description: 'Answer events of agents on other machines with the hooks of a settings file',
     options: [
       new Option('--settings <file>', 'whose hooks answer; required'),
+      new Option('--watch', 'have a change of the file count within a second').default(true),
+      new Option('--no-watch', 'have it count with SIGHUP only'),
+      new Option(
+        '--shadow <file>',
+        'put each question to these settings as well; what they say is recorded, and has no effect',
+      ),
+      new Option('--check <file>', 'say whether a server would start with this file, and end'),
       cwdOption,
       new Option('--listen <host:port>', 'where to listen; port 0 is a free one').default(
         '127.0.0.1:8787',
@@ -453,12 +479,17 @@ With --url, the variables HOOKSTACK_MCP_HEADER_1, _2 … hold headers ("Authoriz
         '--origin <url>',
         'where browsers find /approvals, behind a proxy: https://HOST; default where it listens; needs --tokens or --client-ca',
       ),
+      ...peopleOptions,
       traceOption(),
+      otlpOption,
+      logOption,
     ],
-    notes: `Answers POST /v1/events, POST /v1/events/<Event>, POST /v1/claude, GET /healthz and GET /metrics. The first line of stdout says
-where. On addresses that other machines can reach, it wants TLS, and tokens or client certificates. SIGTERM ends it once
-what was asked is answered; a second one ends it at once.`,
-    exitCodes: '0 ended by a signal; 1 it cannot listen there; 2 wrong usage or settings',
+    notes: `Answers POST /v1/events, POST /v1/events/<Event>, POST /v1/claude, GET /healthz, GET /readyz and GET /metrics.
+The first line of stdout says where. On addresses that other machines can reach, it wants TLS, and tokens or client
+certificates. SIGHUP has it read its files anew. SIGTERM ends it once what was asked is answered; a second one ends it at
+once.`,
+    exitCodes:
+      '0 ended by a signal, or checked; 1 it cannot listen there, or the file to check is no policy; 2 wrong usage or settings',
     example: 'hookstack serve --settings policy.json --listen 127.0.0.1:8787',
     load: async () => (await import('./serve/serve.js')).serve,
   },
@@ -519,16 +550,28 @@ HOOKSTACK_RESIDENT=0 in the environment of an agent, each event is answered by a
   },
   {
     name: 'collect',
-    description: 'Write the record of a fleet into trace files, one for each day',
+    description: 'Write the record of a fleet into trace files, one for each day, and a database',
     options: [
       ...natsServerOptions,
       new Option('--out <dir>', 'where the files are: <day>.jsonl, of days in UTC'),
+      new Option('--sqlite <file>', 'a database, whose table "records" has a row for each span'),
+      new Option('--keep <time>', 'remove whole older days (UTC), such as 90d; not in the stream'),
+      new Option(
+        '--forget <session>',
+        'write nothing, and remove this session, from the stream, too, where --nats is, and from what waits on this machine',
+      ),
+      new Option(
+        '--of <team/agent>',
+        'with --forget: which agent, where several have named one so',
+      ),
       new Option('--once', 'end when nothing more is there; default: go on until ^C'),
+      otlpOption,
+      logOption,
     ],
     notes:
-      'It makes the stream HOOKS_RECORD where there is none. Several may run at once: for one directory, each span is written once.',
+      'It makes the stream HOOKS_RECORD where there is none. Several may run at once: for one directory, or database, each span is written once. SQLite needs Node.js 22.13 or the package better-sqlite3.',
     exitCodes:
-      '0 all that was there is written; 1 a file or the server fails; 2 wrong usage, or no connection (without --once it waits for a server that is not there yet)',
+      '0 all that was there is written, or removed; 1 a file, the database or the server fails; 2 wrong usage, or no connection (without --once it waits for a server that is not there yet)',
     example: `hookstack collect --nats nats://127.0.0.1:4222 --token-file policy.token --out record
   hookstack trace record/2026-11-22.jsonl`,
     load: async () => (await import('./collect/collect.js')).collect,

@@ -446,7 +446,8 @@ export class Config implements HookHost {
     name: S,
     stages: Record<StageName<S>, Middleware<StackContexts[S]>>,
   ): Stack<S> {
-    return buildStack(name, stages, this.registrations(name), this.getDebugLogger());
+    const sessionId = () => this.getSessionId();
+    return buildStack(name, stages, this.registrations(name), this.getDebugLogger(), sessionId);
   }
 }
 

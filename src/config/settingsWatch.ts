@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { joinHookDefinitions } from '../hooks/hookSettings.js';
-import { isFault } from '../hooks/givenHooks.js';
 import type { Extension } from '../hooks/entry.js';
 import type { HookDefinitions, WrittenHooks } from '../protocol/types.js';
 import type { DebugLogger } from '../util/debugLogger.js';
@@ -60,8 +59,6 @@ export interface WatchOptions {
     settings: Settings,
     extensions: readonly Extension[],
   ) => ReloadedOptions | Promise<ReloadedOptions>;
-  /** Whether a file with a hook that would not run as it is written counts as a broken one. Default false. */
-  readonly strict?: boolean;
 }
 
 /** What is in force of files after one reading. */
@@ -204,7 +201,7 @@ export class SettingsWatch {
     const isAllowedAnew = consents !== before.consents && trustProject !== true;
     const kept = new Map(
       said
-        .filter((layer) => this.#isBroken(layer))
+        .filter(({ problems }) => problems.some(({ severity }) => severity === 'error'))
         .flatMap(({ source }) => {
           const known = before.layers.get(source.file);
           if (!known) return [];
@@ -249,14 +246,6 @@ export class SettingsWatch {
     if (middlewareOf(before.extensions) === middlewareOf(read.extensions)) return;
     this.#tellOnce(
       'The middleware of extensions is another one now, which counts once this program is started anew',
-    );
-  }
-
-  #isBroken({ problems }: Layer): boolean {
-    return problems.some(
-      (problem) =>
-        problem.severity === 'error' ||
-        (this.options.strict === true && /^hooks\b/u.test(problem.path) && isFault(problem)),
     );
   }
 

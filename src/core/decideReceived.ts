@@ -75,6 +75,7 @@ function strictest(first: ReplyVerdict, second: ReplyVerdict): ReplyVerdict {
     ...first,
     ...second,
     ...(isFirst && { kind: first.kind, reason: first.reason }),
+    decidedBy: distinct(first.decidedBy, second.decidedBy),
     input: second.input ?? first.input,
     output: second.output ?? first.output,
     context: distinct(first.context, second.context),

@@ -79,12 +79,12 @@ function decisionOf(
   received: Received,
   fired: ProcessedHookResult,
   output: DefaultHookOutput,
-): Pick<ReplyVerdict, 'kind' | 'reason' | 'unheard'> {
+): Pick<ReplyVerdict, 'kind' | 'reason' | 'unheard' | 'decidedBy'> {
   const { event } = received;
   if (fired.shouldStop) return { kind: 'stop', reason: output.getStopReason() };
   if (output.isBlockingDecision()) return blockOf(event, fired, output);
   if (output.decision === 'ask' && events[event].canAsk) {
-    return { kind: 'ask', reason: output.reason };
+    return { kind: 'ask', reason: output.reason, decidedBy: fired.aggregated.decidedBy };
   }
   if (event !== HookEventName.BeforeTool) return { kind: 'none' };
   return isAllowedForUser(received, fired, output) ? { kind: 'allow' } : { kind: 'none' };

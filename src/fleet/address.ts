@@ -1,4 +1,5 @@
 import type { DialectName } from '../protocol/types.js';
+import { isLoopback } from '../util/loopback.js';
 import { hostEnvironment } from '../util/requester.js';
 
 /** Where a question of an agent goes. */
@@ -14,6 +15,15 @@ export type FleetAddress =
       readonly agent: string;
     };
 
+/** Codes of errors by which nothing of what was sent has reached a server. */
+export const UNREACHABLE: readonly string[] = [
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+];
+
 /** What teams and agents are called: a part of a subject, in which dots and wildcards have a meaning. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/u;
 
@@ -22,16 +32,32 @@ export function isFleetName(text: string): boolean {
   return NAME.test(text);
 }
 
+/** The team of all policy servers, whose word the record takes. */
+export const SERVERS_TEAM = 'policy';
+/** In place of a team and an agent: who asks without credentials, on this machine. */
+export const LOCAL = 'local';
+/** Completes "TEAM/AGENT". */
+export const ASKER_FORM = `of letters, digits, "-" and "_"; no agent is of the team ${SERVERS_TEAM}, which is that of servers, or ${LOCAL}, which is nobody's`;
+
+/** Whether it is `TEAM/AGENT`, as somebody who asks can be called. */
+export function isAskerName(text: string): boolean {
+  const [team = '', ...agent] = text.split('/');
+  if (team === SERVERS_TEAM || team === LOCAL || agent.length !== 1) return false;
+  return [team, ...agent].every(isFleetName);
+}
+
 /**
  * Reads the address of a policy server: `https://HOST/PATH`, or `nats://HOST:PORT/TEAM/AGENT`. Of the variables of
  * this process, those that begin with `HOOKSTACK_` can be named in its path: `${HOOKSTACK_AGENT}`.
  *
  * @param valueOf what a variable holds. Default: in this process
+ * @param isServer whether it is of a policy server itself, whose names are checked
  * @throws Error for anything else, for a secret in the address, and for `http://` to another machine
  */
 export function parseFleetAddress(
   text: string,
   valueOf: (variable: string) => string | undefined = (variable) => hostEnvironment()[variable],
+  isServer = false,
 ): FleetAddress {
   const url = parseUrl(text);
   if (url.username || url.password) {
@@ -43,14 +69,13 @@ export function parseFleetAddress(
     return { kind: 'http', url };
   }
   if (url.protocol === 'nats:' || url.protocol === 'tls:') {
-    const [team = '', agent = '', ...more] = fillIn(url.pathname.slice(1), valueOf).split('/');
-    if (!isFleetName(team) || !isFleetName(agent) || more.length > 0) {
-      throw new Error(
-        'its url does not say who asks: write nats://HOST:PORT/TEAM/AGENT, with names of letters, digits, "-" and "_"',
-      );
+    const who = fillIn(url.pathname.slice(1), valueOf);
+    const [team = '', agent = ''] = who.split('/');
+    if (!isServer && !isAskerName(who)) {
+      const form = `write nats://HOST:PORT/TEAM/AGENT, ${ASKER_FORM}`;
+      throw new Error(`its url does not say who asks: ${form}`);
     }
-    const tls = url.protocol === 'tls:' || !isLocal;
-    return { kind: 'nats', server: `${url.hostname}:${url.port || '4222'}`, tls, team, agent };
+    return { kind: 'nats', ...natsServerOf(url), team, agent };
   }
   if (url.protocol === 'http:') {
     throw new Error(
@@ -66,15 +91,18 @@ export function parseFleetAddress(
  * @throws Error for anything else
  */
 export function parseNatsServer(text: string): { readonly server: string; readonly tls: boolean } {
-  const { protocol, hostname, port, pathname, username, password } = parseUrl(text);
+  const url = parseUrl(text);
+  const { protocol, hostname, pathname, username, password } = url;
   if (username || password) throw new Error('its url holds a password: put it into a file');
   if (!/^(?:nats|tls):$/u.test(protocol) || !/^\/?$/u.test(pathname) || !hostname) {
     throw new Error('its url cannot be read: write nats://HOST:PORT');
   }
-  return {
-    server: `${hostname}:${port || '4222'}`,
-    tls: protocol === 'tls:' || !isLoopback(hostname),
-  };
+  return natsServerOf(url);
+}
+
+function natsServerOf({ protocol, hostname, port }: URL) {
+  const tls = protocol === 'tls:' || !isLoopback(hostname);
+  return { server: `${hostname}:${port || '4222'}`, tls };
 }
 
 /** @param server `host:port`, of which an IPv6 address stands in brackets */
@@ -90,11 +118,6 @@ export function isReadOverNats(dialect: DialectName | undefined): dialect is 'cl
 
 export const NOT_OVER_NATS =
   'policy servers read our own format and that of Claude Code over NATS: for other agents use https://, or a group without a dialect';
-
-/** Whether a host is this machine, whatever its name server says. */
-export function isLoopback(hostname: string): boolean {
-  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/u.test(hostname);
-}
 
 function parseUrl(text: string): URL {
   try {

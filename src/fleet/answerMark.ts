@@ -1,5 +1,5 @@
 import { newResult } from '../protocol/hookAnswer.js';
-import { cleanOutput, isBlocking } from '../protocol/hookOutput.js';
+import { cleanOutput, isBlocking, type ServerWord } from '../protocol/hookOutput.js';
 import { parseAnswer } from '../protocol/readHookOutput.js';
 import { sanitizeText } from '../protocol/sanitizeText.js';
 import type { ForeignEffects, ToolOutput } from '../protocol/types.js';
@@ -10,17 +10,15 @@ import {
   NOTE_KEY,
   PROTOCOL_VERSION,
   type Asking,
+  type FleetAnswer,
   type Question,
-  type ServerAnswer,
 } from './question.js';
 import { answerWithoutSecret, withoutSecret } from './secret.js';
 
 /** What hooks of a policy server did, beside the mark of its answer. */
-export interface FleetNote {
+export interface FleetNote extends ServerWord {
   /** Whether every hook of the server was healthy. */
   readonly success: boolean;
-  /** Names of the hooks that decided so. */
-  readonly decidedBy?: readonly string[];
   readonly hooks?: readonly {
     readonly name: string;
     readonly success: boolean;
@@ -39,6 +37,7 @@ export interface ReadAnswer {
   /** The same without the mark: what a hook would have printed. */
   readonly said: string;
   readonly foreign?: ForeignEffects;
+  readonly server?: ServerWord;
   /** That hooks of the server have failed, in words that complete "The hook …". */
   readonly fault?: string;
 }
@@ -50,18 +49,16 @@ export interface ReadAnswer {
  * @returns JSON
  */
 export function markAnswer(said: object, { id }: Pick<Question, 'id'>, note?: FleetNote): string {
-  return JSON.stringify({
-    ...said,
-    [NOTE_KEY]: { version: PROTOCOL_VERSION, question: id, ...note },
-  });
+  const mark = { version: PROTOCOL_VERSION, question: id, ...note };
+  return JSON.stringify(Object.assign({}, said, { [NOTE_KEY]: mark }));
 }
 
 /** A part of an answer, with the mark of the whole. */
 export function withMarkOf(answer: Readonly<Record<string, unknown>>, part: object): object {
   const mark = answer[NOTE_KEY];
   if (!isRecord(mark)) return part;
-  const { version, question, success } = mark;
-  return { ...part, [NOTE_KEY]: { version, question, success } };
+  const { version, question, success, policy } = mark;
+  return { ...part, [NOTE_KEY]: { version, question, policy, success } };
 }
 
 /**
@@ -70,7 +67,7 @@ export function withMarkOf(answer: Readonly<Record<string, unknown>>, part: obje
  * @throws Error, which completes "The hook …", for anything else
  */
 export function readAnswer(
-  answer: ServerAnswer,
+  answer: FleetAnswer,
   asking: Pick<Asking, 'question' | 'secret' | 'mayBeUnmarked'>,
 ): ReadAnswer {
   const { status, isCut } = answer;
@@ -90,20 +87,31 @@ const ADVICE = `have the server write "${NOTE_KEY}": { "version": ${PROTOCOL_VER
 function readMark(
   mark: unknown,
   { question: { id }, secret }: Pick<Asking, 'question' | 'secret'>,
-): Pick<ReadAnswer, 'foreign' | 'fault'> {
+): Pick<ReadAnswer, 'foreign' | 'fault' | 'server'> {
   if (!isRecord(mark) || typeof mark['version'] !== 'number') {
     throw new Error(`was answered with what is not marked as an answer: ${ADVICE}`);
   }
-  const { version, question, success = true, hooks, foreign } = mark;
+  const { version, question, policy, decidedBy, success = true, hooks, foreign } = mark;
   if (version !== PROTOCOL_VERSION) throw new Error(mismatchOf(version));
   if (question !== id) throw new Error(`was given the answer to another question: ${ADVICE}`);
   const isReadable = foreignEffects.is(foreign);
   if (!isReadable && foreign !== undefined) return { fault: UNREADABLE };
   return {
     ...(isReadable && { foreign: cleaned(foreign) }),
+    server: {
+      ...(typeof policy === 'string' && { policy: sanitizeText(policy).slice(0, MAX_POLICY) }),
+      ...(listOfText.is(decidedBy) && { decidedBy: decidedBy.slice(0, MAX_HOOKS).map(nameOf) }),
+    },
     ...(success !== true && { fault: withoutSecret(faultOf(hooks), secret) }),
   };
 }
+
+const nameOf = (name: string) => sanitizeText(name).slice(0, MAX_NAMES);
+const MAX_HOOKS = 64;
+/** In characters. */
+const MAX_POLICY = 64;
+const MAX_NAMES = 300;
+const MAX_REFUSAL = 500;
 
 const UNREADABLE =
   'was answered with effects that cannot be read here: use the same version of hookstack on both sides';
@@ -123,9 +131,6 @@ function faultOf(hooks: unknown): string {
   const which = names && ` (${sanitizeText(names).slice(0, MAX_NAMES)})`;
   return `was answered by a server whose own hooks have failed${which}: see what it logs`;
 }
-
-/** In characters. */
-const MAX_NAMES = 300;
 
 const foreignEffects = objectOf<ForeignEffects>('effects of hooks of other agents', {
   droppedArguments: listOfText,
@@ -161,20 +166,10 @@ export function refusalIn(answered: string): string | undefined {
   return typeof error === 'string' ? sanitizeText(error).slice(0, MAX_REFUSAL) : undefined;
 }
 
-/** In characters. */
-const MAX_REFUSAL = 500;
-
-/** Whether an answer, in whichever format, ends the agent. */
-export function stops(said: Readonly<Record<string, unknown>>): boolean {
-  return said['continue'] === false;
-}
-
-/** Whether an answer, in whichever format, is a no. */
-export function denies({
-  decision,
-  hookSpecificOutput: specific,
-}: Readonly<Record<string, unknown>>): boolean {
-  if (isBlocking(decision)) return true;
+/** Whether an answer, in whichever format, is a no, or ends the agent. */
+export function forbids(said: Readonly<Record<string, unknown>>): boolean {
+  const { decision, hookSpecificOutput: specific } = said;
+  if (isBlocking(decision) || said['continue'] === false) return true;
   if (!isRecord(specific)) return false;
   const { permissionDecision, decision: permission } = specific;
   return (

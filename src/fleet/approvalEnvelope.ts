@@ -10,6 +10,11 @@ export type AskedPerson = Omit<ApprovalRequest, 'expiresAt'> & {
   readonly expiresInMs: number;
   /** Ms until whoever asks wants to hear that it is still open. */
   readonly waitMs: number;
+  /**
+   * Once somebody has answered, a server says no more than that it is to be asked again, and gives the answer then: so
+   * people are told that it counts only where whoever asks is there to get it.
+   */
+  readonly asksAgain?: boolean;
 };
 
 /** In place of a question: the one with this id is not wanted any more. */

@@ -3,7 +3,7 @@ import { NOT_OVER_NATS, isReadOverNats, type FleetAddress } from './address.js';
 import { readAnswer, type ReadAnswer } from './answerMark.js';
 import { closeIdleAgents, postQuestion, type HttpAnswer } from './postQuestion.js';
 import type * as NatsQuestions from './natsQuestions.js';
-import type { Asking, ServerAnswer } from './question.js';
+import type { Asking } from './question.js';
 
 /** Loaded with the first question that goes over NATS. */
 let overNats: Promise<typeof NatsQuestions> | undefined;
@@ -29,7 +29,10 @@ export async function ask(
     const again = { ...asking, question: { ...asking.question, timeoutMs: left } };
     const answer = await askOnce(address, again, to);
     const pause = pauseAfter(answer, tries);
-    if (pause === undefined || pause >= left) return readAnswer(orThrow(answer), asking);
+    if (pause === undefined || pause >= left) {
+      if ('error' in answer) throw answer.error;
+      return readAnswer(answer, asking);
+    }
     await wait(pause, undefined, { signal: asking.signal });
   }
 }
@@ -44,8 +47,7 @@ async function askOnce(
   if (!isReadOverNats(dialect)) throw new Error(`was not asked: ${NOT_OVER_NATS}`);
   const format = dialect ?? 'own';
   const { askOverNats } = await (overNats ??= import('./natsQuestions.js'));
-  const answer = await askOverNats(address, { ...tls, ...others, format, to, text: body });
-  return { ...answer, isCut: false };
+  return askOverNats(address, { ...tls, ...others, format, to, text: body });
 }
 
 function pauseAfter(answer: HttpAnswer, tries: number): number | undefined {
@@ -58,11 +60,6 @@ function pauseAfter(answer: HttpAnswer, tries: number): number | undefined {
 }
 
 const MAX_PAUSE_MS = 2000;
-
-function orThrow(answer: HttpAnswer): ServerAnswer {
-  if ('error' in answer) throw answer.error;
-  return answer;
-}
 
 /** Closes connections on which nobody waits. */
 export async function closeIdle(): Promise<void> {

@@ -6,13 +6,13 @@ import { parseAnswer } from '../protocol/readHookOutput.js';
 import type { CommandHookConfig, HookEventName } from '../protocol/types.js';
 import { inherited, type HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import type { HookRun } from '../run/hookRun.js';
-import { currentSpanId } from '../trace/span.js';
+import { currentSpanId, currentTrace } from '../trace/span.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { parseFleetAddress } from './address.js';
-import { denies, refusalIn, stops, type ReadAnswer } from './answerMark.js';
+import { forbids, refusalIn, type ReadAnswer } from './answerMark.js';
 import { ask } from './ask.js';
 import { withFiles } from './files.js';
-import { newQuestionId, QuestionLate, type Asking } from './question.js';
+import { newQuestionId, QuestionFailed, QuestionLate, type Asking } from './question.js';
 import { readSecret, withoutSecret } from './secret.js';
 import { hostEnvironment } from '../util/requester.js';
 
@@ -45,20 +45,17 @@ export async function askServer(
   try {
     const { hook, address, ...prepared } = await prepare(run.hook, environment);
     secret = prepared.secret;
-    const asking = askingOf(
-      { ...run, hook },
-      input,
-      secret,
-      signal ? AbortSignal.any([signal, deadline]) : deadline,
-    );
-    const answer = await ask(address, asking);
+    const over = signal ? AbortSignal.any([signal, deadline]) : deadline;
+    const answer = await ask(address, askingOf({ ...run, hook }, input, secret, over));
     return toAnswered(answer, run, since(startedAt));
   } catch (error) {
     const durationMs = since(startedAt);
     if (signal?.aborted) return { outcome: { ...NOT_RUN, ending: 'aborted', durationMs } };
     // The question has a clock of its own, which may be a millisecond ahead.
     const isLate = deadline.aborted || error instanceof QuestionLate;
-    if (isLate) return { outcome: { ...NOT_RUN, ending: 'timeout', durationMs } };
+    const advice = error instanceof QuestionFailed ? error.advice : undefined;
+    const told = advice !== undefined && { error: new Error(advice) };
+    if (isLate) return { outcome: { ...NOT_RUN, ending: 'timeout', durationMs, ...told } };
     const why = new Error(withoutSecret(errorMessage(error), secret), { cause: error });
     return { outcome: { ...NOT_RUN, ending: 'broken', durationMs, error: why } };
   }
@@ -86,6 +83,7 @@ function askingOf(
 ): Asking {
   const { callId } = facts;
   const span = currentSpanId();
+  const trace = currentTrace();
   const { caFile, certFile, keyFile, headers, dialect } = hook;
   return {
     body,
@@ -93,6 +91,7 @@ function askingOf(
       id: newQuestionId(),
       timeoutMs,
       ...(span !== undefined && { span }),
+      ...(trace !== undefined && { trace }),
       ...(callId !== undefined && { call: callId }),
     },
     secret,
@@ -107,7 +106,7 @@ function askingOf(
 
 /** A server that refuses, or is broken, has not answered. */
 function toAnswered(
-  { status, text: answered, said, foreign, fault }: ReadAnswer,
+  { status, text: answered, said, foreign, server, fault }: ReadAnswer,
   { event }: HookRun,
   durationMs: number,
 ): Answered {
@@ -126,13 +125,13 @@ function toAnswered(
     durationMs,
     ...(failed !== undefined && { error: new Error(failed) }),
   };
-  return { outcome, said: { ...outcome, stdout: said, ...(foreign && { foreign }) } };
+  const more = { ...(foreign && { foreign }), ...(server && { server }) };
+  return { outcome, said: { ...outcome, stdout: said, ...more } };
 }
 
 /** Whether an answer prevents all that a failure would. */
 function stands(said: string, event: HookEventName): boolean {
-  const answer = parseAnswer(said) ?? {};
-  return events[event].canBlock && (stops(answer) || denies(answer));
+  return events[event].canBlock && forbids(parseAnswer(said) ?? {});
 }
 
 function since(startedAt: number): number {

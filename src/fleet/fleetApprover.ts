@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readApproval, type Approval, type Approver } from '../protocol/approval.js';
 import { parseAnswer } from '../protocol/readHookOutput.js';
+import { errorMessage } from '../util/errorMessage.js';
 import { refusalIn } from './answerMark.js';
 import {
   APPROVALS_PATH,
@@ -15,7 +16,7 @@ import { parseFleetAddress, type FleetAddress } from './address.js';
 import { ask } from './ask.js';
 import { withFiles } from './files.js';
 import type { FleetSettings } from './fleetSettings.js';
-import type { TlsFiles } from './question.js';
+import type { FleetAnswer, TlsFiles } from './question.js';
 import { readSecret } from './secret.js';
 
 /** What goes to a policy server, and how long to wait for the answer, in ms. */
@@ -27,14 +28,8 @@ export interface Posting {
   readonly signal?: AbortSignal;
 }
 
-/** What came back. */
-export interface Posted {
-  readonly status: number;
-  readonly body: string;
-}
-
 /** Sends something to any policy server. Rejects where no answer to the same id came. */
-export type PostApproval = (posting: Posting) => Promise<Posted>;
+export type PostApproval = (posting: Posting) => Promise<FleetAnswer>;
 
 export interface RemoteApproverOptions {
   /** Ms that a server keeps a question before it says that it is still open. Default 10 seconds. */
@@ -45,8 +40,8 @@ export interface RemoteApproverOptions {
 
 const DEFAULT_WAIT_MS = 10_000;
 const DEFAULT_GRACE_MS = 5000;
-/** Ms before the same is asked again, once no answer came: the first pause, and the longest. */
-const FIRST_PAUSE_MS = 100;
+/** Ms before the same is asked again; twice as long each time that no answer came. */
+const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2000;
 /** The answer of a person in the last second must still arrive. In ms, and at most this part of the time. */
 const TRAVEL_MS = 1000;
@@ -67,8 +62,8 @@ export function remoteApprover(
   { waitMs = DEFAULT_WAIT_MS, graceMs = DEFAULT_GRACE_MS }: RemoteApproverOptions = {},
 ): Approver {
   return async (request, { signal }) => {
-    const { id } = request;
     const { expiresAt, ...asked } = request;
+    const { id } = asked;
     const text = JSON.stringify(asked, nameNumbers);
     if (Buffer.byteLength(text) > MAX_QUESTION_BYTES - ROOM_BYTES) {
       throw new Error(`it is larger than ${MAX_QUESTION_BYTES / 1024} KB: no person could read it`);
@@ -78,18 +73,17 @@ export function remoteApprover(
     const put = (leftMs: number) => {
       // In the end the server says that nobody has answered, as it alone knows.
       const wait = Math.round(leftMs > waitMs ? waitMs : leftMs + LAPSE_MS);
-      const sent: AskedPerson = { ...asked, expiresInMs: Math.ceil(leftMs), waitMs: wait };
-      return post({
-        id,
-        body: JSON.stringify(sent, nameNumbers),
-        timeoutMs: wait + graceMs,
-        signal,
-      });
+      const times = { expiresInMs: Math.ceil(leftMs), waitMs: wait };
+      const sent: AskedPerson = { ...asked, ...times, asksAgain: true };
+      const body = JSON.stringify(sent, nameNumbers);
+      return post({ id, body, timeoutMs: wait + graceMs, signal });
     };
     try {
       return await askUntil(deadline, put, signal);
     } catch (error) {
-      takeBack(post, id, graceMs);
+      // Whoever still shows the question takes it away. Where that cannot be said, it lapses.
+      const body = JSON.stringify({ takeBack: id } satisfies TakeBack);
+      post({ id, body, timeoutMs: graceMs }).catch(() => undefined);
       throw error;
     }
   };
@@ -97,55 +91,36 @@ export function remoteApprover(
 
 async function askUntil(
   deadline: number,
-  put: (leftMs: number) => Promise<Posted>,
+  put: (leftMs: number) => Promise<FleetAnswer>,
   signal: AbortSignal,
 ): Promise<Approval> {
   let pause = FIRST_PAUSE_MS;
-  let problem = NOBODY_ANSWERED;
+  let said: Approval | string = NOBODY_ANSWERED;
   for (let left = deadline - performance.now(); left > 0; left = deadline - performance.now()) {
     signal.throwIfAborted();
-    const posted = await put(left).catch((error: Error) => error);
-    if (!(posted instanceof Error)) {
-      const approval = readPosted(posted);
-      if (approval) return approval;
-    }
-    if (!(posted instanceof Error) && posted.status === STILL_OPEN) {
-      pause = FIRST_PAUSE_MS;
-      problem = NOBODY_ANSWERED;
-    } else {
-      problem =
-        posted instanceof Error ? posted.message : `status ${posted.status}: ${errorOf(posted)}`;
-      await sleep(Math.min(pause, left), undefined, { signal });
-      pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
-    }
+    said = await put(left).then(readPosted, errorMessage);
+    if (typeof said !== 'string') return said;
+    // Also once it is still open: who says that at once is not asked without end.
+    pause = said === NOBODY_ANSWERED ? FIRST_PAUSE_MS : Math.min(2 * pause, LONGEST_PAUSE_MS);
+    await sleep(Math.min(pause, left), undefined, { signal });
   }
-  throw new Error(problem === NOBODY_ANSWERED ? problem : `no policy server took it: ${problem}`);
+  throw new Error(said === NOBODY_ANSWERED ? said : `no policy server took it: ${said}`);
 }
 
 /**
- * @returns `undefined` where it is to be asked again
+ * @returns or else why it is to be asked again
  * @throws Error where asking again is of no use
  */
-function readPosted(posted: Posted): Approval | undefined {
-  const { status } = posted;
-  if (status === STILL_OPEN || status >= 500 || status === 429) return undefined;
-  if (status !== 200)
-    throw new Error(`the policy server refused it (${status}): ${errorOf(posted)}`);
-  const approval = readApproval(parseAnswer(posted.body));
+function readPosted({ status, text }: FleetAnswer): Approval | string {
+  if (status === STILL_OPEN) return NOBODY_ANSWERED;
+  const why = refusalIn(text) ?? 'it said no more';
+  if (status >= 500 || status === 429) return `status ${status}: ${why}`;
+  if (status !== 200) throw new Error(`the policy server refused it (${status}): ${why}`);
+  const approval = readApproval(parseAnswer(text));
   if (typeof approval === 'string') throw new Error(`the answer cannot be read (${approval})`);
   // Nobody's answer is no person's.
   if (approval.by === undefined) throw new Error(approval.reason ?? NOBODY_ANSWERED);
   return approval;
-}
-
-function errorOf({ body }: Posted): string {
-  return refusalIn(body) ?? 'it said no more';
-}
-
-/** Whoever still shows the question takes it away. Where that cannot be said, it lapses. */
-function takeBack(post: PostApproval, id: string, timeoutMs: number): void {
-  const message: TakeBack = { takeBack: id };
-  post({ id, body: JSON.stringify(message), timeoutMs }).catch(() => undefined);
 }
 
 /** An answer of more bytes is none. */
@@ -171,8 +146,7 @@ export function postTo(
       maxAnswerBytes: MAX_ANSWER_BYTES,
       signal: signal ? AbortSignal.any([signal, late]) : late,
     };
-    const { status, text } = await ask(to, asking, 'approve');
-    return { status, body: text };
+    return ask(to, asking, 'approve');
   };
 }
 
@@ -192,15 +166,15 @@ function approvalsAt(base: URL): URL {
  */
 export function fleetApprover(settings: FleetSettings | undefined): Approver | undefined {
   if (!settings?.approvals) return undefined;
-  return async (request, options) => (await open(settings))(request, options);
-}
-
-/** Each time anew: the secret may have been replaced. */
-async function open({ url, ...others }: FleetSettings): Promise<Approver> {
-  if (url === undefined) {
-    throw new Error('"fleet" in the settings has no url: write nats://HOST:PORT/TEAM/AGENT');
-  }
-  const { caFile, certFile, keyFile, ...source } = withFiles(others);
-  const secret = await readSecret(source);
-  return remoteApprover(postTo(parseFleetAddress(url), { secret, caFile, certFile, keyFile }));
+  const { url, ...others } = settings;
+  return async (request, options) => {
+    if (url === undefined) {
+      throw new Error('"fleet" in the settings has no url: write nats://HOST:PORT/TEAM/AGENT');
+    }
+    // Each time anew: the secret may have been replaced.
+    const { caFile, certFile, keyFile, ...source } = withFiles(others);
+    const secret = await readSecret(source);
+    const post = postTo(parseFleetAddress(url), { secret, caFile, certFile, keyFile });
+    return remoteApprover(post)(request, options);
+  };
 }

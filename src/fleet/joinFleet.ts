@@ -18,6 +18,8 @@ export interface JoinOptions {
   readonly logger?: DebugLogger;
   /** Ms that `close` may take, besides the time to end the connection. Default 2000. */
   readonly flushMs?: number;
+  /** Whether it is a policy server. Default: it is an agent, which is of no team `policy`. */
+  readonly isServer?: boolean;
 }
 
 /** What belongs to a fleet, until it is closed. */
@@ -42,35 +44,40 @@ export async function joinFleet(
     if (options.onProblem) notify(logger, options.onProblem, message);
     else DebugLogger.safe(logger).warn(message);
   };
-  const parts: Membership[] = [];
-  if (settings?.record === true) {
-    try {
-      parts.push(await openRecord(settings, options, tell));
-    } catch (error) {
-      tell(`"record" has no effect in "fleet" of the settings: ${errorMessage(error)}`);
-    }
+  try {
+    if (settings?.record === true) return await openRecord(settings, options, tell);
+  } catch (error) {
+    tell(`"record" has no effect in "fleet" of the settings: ${errorMessage(error)}`);
   }
-  return { close: async () => void (await Promise.all(parts.map((part) => part.close()))) };
+  return { close: async () => undefined };
 }
 
 async function openRecord(
   settings: FleetSettings,
-  { environment, flushMs }: JoinOptions,
+  { environment, flushMs, isServer }: JoinOptions,
   tell: (message: string) => void,
 ): Promise<Membership> {
-  const { url, tokenFile, tokenVariable, caFile, certFile, keyFile } = withFiles(settings);
+  const { url, caFile, certFile, keyFile, ...source } = withFiles(settings);
   if (url === undefined) throw new Error('it has no url: write nats://HOST:PORT/TEAM/AGENT');
-  const address = parseFleetAddress(url);
+  const address = parseFleetAddress(url, undefined, isServer);
   if (address.kind !== 'nats') throw new Error(RECORD_NEEDS_NATS);
-  const source = { tokenFile, tokenVariable };
-  const redact = environment?.redact?.length ? environment.redact : ['@secrets'];
+  const { tokenVariable } = source;
+  const tls = { caFile, certFile, keyFile };
   let secret = await readSecret(source);
   return new SpanSender({
     address,
-    caFile,
-    certFile,
-    keyFile,
-    environment: { ...environment, redact: [...redact, ...(tokenVariable ? [tokenVariable] : [])] },
+    ...tls,
+    environment: {
+      host: environment?.host,
+      // What a host masks may become more.
+      get redact() {
+        const said = environment?.redact?.length ? environment.redact : ['@secrets'];
+        return tokenVariable ? [...said, tokenVariable] : said;
+      },
+      get tokenVariables() {
+        return environment?.tokenVariables;
+      },
+    },
     flushMs,
     readSecret: async () => (secret = await readSecret(source)),
     onProblem: (message) => tell(withoutSecret(message, secret)),

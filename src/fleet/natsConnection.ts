@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionOptions as TlsConnectionOptions } from 'node:tls';
 import type * as JetStream from '@nats-io/jetstream';
 import type * as Kv from '@nats-io/kv';
@@ -6,16 +7,14 @@ import type * as Nats from '@nats-io/transport-node';
 import type { Authenticator, ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
 import { removeControls } from '../protocol/sanitizeText.js';
 import { errorMessage } from '../util/errorMessage.js';
-import { readText } from '../util/guardedRead.js';
 import { loadOptional } from '../util/optionalPackage.js';
-import { endpointOf, type FleetAddress } from './address.js';
-import { certificateAdvice } from './certificateAdvice.js';
+import { endpointOf, UNREACHABLE, type FleetAddress } from './address.js';
+import { certificateAdvice, certificatesOf } from './certificates.js';
 import type { TlsFiles } from './question.js';
-
-export type { TlsFiles } from './question.js';
 
 export interface NatsOptions extends TlsFiles {
   readonly address: Pick<FleetAddress & { kind: 'nats' }, 'server' | 'tls'>;
+  /** Looked at for each connection, as it may have been replaced. */
   readonly secret?: string | undefined;
   /** What the server shows for this connection. */
   readonly name: string;
@@ -33,9 +32,11 @@ export interface NatsOptions extends TlsFiles {
  * @throws Error where the package is missing, or there is no connection in time
  */
 export async function connectNats(options: NatsOptions): Promise<NatsConnection> {
-  const { address, secret, name, inboxPrefix, timeoutMs = 5000, isSteady = false } = options;
+  const { address, name, inboxPrefix, timeoutMs = 5000, isSteady = false } = options;
   const nats = await loadPackage('@nats-io/transport-node');
-  const tls = await readTls(options);
+  const certificates = certificatesOf(options);
+  // What cannot be read is told now.
+  const isCertified = Object.values(certificates).some((each) => each !== undefined);
   const settings: ConnectionOptions = {
     servers: address.server,
     name,
@@ -49,8 +50,11 @@ export async function connectNats(options: NatsOptions): Promise<NatsConnection>
     ignoreClusterUpdates: true,
     ignoreAuthErrorAbort: isSteady,
     ...(inboxPrefix !== undefined && { inboxPrefix }),
-    ...((address.tls || tls) && { tls: { ...tls, ...certifiedFor(address.server) } }),
-    ...(secret !== undefined && { authenticator: authenticatorOf(nats, secret) }),
+    // The library looks into it at each connection.
+    ...((address.tls || isCertified) && {
+      tls: Object.assign(certificates, certifiedFor(address.server)),
+    }),
+    authenticator: loginOf(nats, options),
   };
   await awaitGreeting(address.server, timeoutMs);
   return nats.connect(settings);
@@ -63,6 +67,8 @@ const PING_MS = 10_000;
 export interface ConnectionObserver {
   onLost(): void;
   onBack?(): void;
+  /** Before each attempt to make it again. */
+  onAttempt?(): void;
   /** A right that its user does not have, for instance. */
   onError?(error: Error): void;
 }
@@ -75,24 +81,19 @@ export async function watchConnection(
   for await (const status of connection.status()) {
     if (status.type === 'disconnect') observer.onLost();
     else if (status.type === 'reconnect') observer.onBack?.();
+    else if (status.type === 'reconnecting') observer.onAttempt?.();
     else if (status.type === 'error') observer.onError?.(status.error);
   }
 }
 
-/** What a server that is gone, or hangs, gets before its connection is closed, in ms. */
-export const LAST_WORDS_MS = 2000;
+const LAST_WORDS_MS = 2000;
 
-/** @throws Error where NATS has not answered in time; it may say so much later that it is gone */
-export async function withinMs<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('NATS did not answer in time')), Math.max(0, ms));
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** Waits for what is said before a connection is closed, though not for long: the server may be gone, or hang. */
+export async function lastWords(work: Promise<unknown>): Promise<void> {
+  const timer = new AbortController();
+  const late = sleep(LAST_WORDS_MS, undefined, { signal: timer.signal });
+  await Promise.race([work, late]).catch(() => undefined);
+  timer.abort();
 }
 
 /** Why there is no connection, or it is of no use, in words that end a sentence. */
@@ -140,16 +141,16 @@ export function isAbsence(error: unknown): boolean {
   return error.name === 'TimeoutError' || (typeof code === 'string' && ABSENCES.has(code));
 }
 
-const ABSENCES = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ETIMEDOUT',
-  'EPIPE',
-]);
+/** Whether NATS did not do what it was asked for, as opposed to a fault of this program. */
+export function isOfNats(error: unknown): boolean {
+  return isAbsence(error) || (error instanceof Error && OF_NATS.test(error.name));
+}
+
+/** Names of errors, as its packages have them. */
+const OF_NATS =
+  /^(?:JetStream|Stream|Consumer|Request|NoResponders|Protocol|PermissionViolation|Authorization|UserAuthentication|\w*Connection)/u;
+
+const ABSENCES = new Set([...UNREACHABLE, 'ECONNRESET', 'ETIMEDOUT', 'EPIPE']);
 
 interface Packages {
   '@nats-io/transport-node': typeof Nats;
@@ -166,12 +167,6 @@ export function loadPackage<N extends keyof Packages>(name: N): Promise<Packages
   return loadOptional(name, 'NATS needs');
 }
 
-async function readTls({ caFile, certFile, keyFile }: TlsFiles) {
-  if (caFile === undefined && certFile === undefined) return undefined;
-  const [ca, cert, key] = await Promise.all([caFile, certFile, keyFile].map(readIfNamed));
-  return { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
-}
-
 /** The library would look for `localhost` in the certificate of a server that an IP address names. */
 function certifiedFor(server: string): Pick<TlsConnectionOptions, 'checkServerIdentity'> {
   const { host } = endpointOf(server);
@@ -179,11 +174,22 @@ function certifiedFor(server: string): Pick<TlsConnectionOptions, 'checkServerId
   return { checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate) };
 }
 
-async function readIfNamed(file: string | undefined): Promise<string | undefined> {
-  return file === undefined ? undefined : readText(file);
+/** With the secret as it is then. Half a file is told at the first connection; later, it is tried again. */
+function loginOf(nats: typeof Nats, options: NatsOptions): Authenticator {
+  let last: ReturnType<Authenticator>;
+  return (nonce) => {
+    try {
+      return (last = authenticatorOf(nats, options.secret)?.(nonce));
+    } catch (error) {
+      // The library would close the connection for good.
+      if (!last) throw error;
+      return last;
+    }
+  };
 }
 
-function authenticatorOf(nats: typeof Nats, secret: string): Authenticator {
+function authenticatorOf(nats: typeof Nats, secret?: string): Authenticator | undefined {
+  if (secret === undefined) return undefined;
   const bytes = new TextEncoder().encode(secret);
   if (secret.includes('BEGIN NATS USER JWT')) return nats.credsAuthenticator(bytes);
   if (/^SU[A-Z2-7]{56}$/u.test(secret)) return nats.nkeyAuthenticator(bytes);
@@ -228,6 +234,7 @@ export function awaitGreeting(server: string, timeoutMs: number): Promise<void> 
   });
 }
 
-function absent(code: string, message: string): Error {
+/** What is the same as nobody who answers. */
+export function absent(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });
 }

@@ -1,14 +1,15 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { errorMessage } from '../util/errorMessage.js';
 import type { FleetAddress } from './address.js';
 import { connectNats, loadPackage, whyNotConnected } from './natsConnection.js';
 import {
+  ended,
   HEADERS,
   headersOf,
   QuestionFailed,
   QuestionLate,
+  type Asking,
   type FleetAnswer,
-  type Question,
   type TlsFiles,
 } from './question.js';
 import { QuestionLink } from './questionLink.js';
@@ -16,9 +17,7 @@ import { withoutSecret } from './secret.js';
 
 type NatsAddress = FleetAddress & { readonly kind: 'nats' };
 
-export interface AskOptions extends TlsFiles {
-  readonly secret?: string | undefined;
-  readonly question: Question;
+export interface AskOptions extends TlsFiles, Pick<Asking, 'question' | 'secret'> {
   /** The JSON of the event. */
   readonly text: Uint8Array;
   /** Whose JSON it is. Default that of this library. */
@@ -40,34 +39,26 @@ export interface AskOptions extends TlsFiles {
 export async function askOverNats(address: NatsAddress, options: AskOptions): Promise<FleetAnswer> {
   const { question, signal, secret } = options;
   const over = new AbortController();
-  let isUnasked = true;
+  let sentOver: QuestionLink | undefined;
+  const end = (Reason: typeof QuestionFailed, why: string) =>
+    over.abort(new Reason(why, !sentOver, { advice: sentOver?.advice }));
   const late = `got no answer within ${Math.round(question.timeoutMs)} ms`;
-  const expire = () => over.abort(new QuestionLate(late, isUnasked));
-  const cancel = () =>
-    over.abort(new QuestionFailed('was cancelled before it had an answer', isUnasked));
-  const timer = setTimeout(expire, question.timeoutMs);
+  const timer = setTimeout(() => end(QuestionLate, late), question.timeoutMs);
+  const cancel = () => end(QuestionFailed, 'was cancelled before it had an answer');
   signal?.addEventListener('abort', cancel);
   if (signal?.aborted) cancel();
   try {
-    const asking = ask(address, options, over.signal, () => (isUnasked = false));
+    const asking = ask(address, options, over.signal, (link) => (sentOver = link));
     return await Promise.race([asking, ended(over.signal)]);
   } catch (error) {
     if (error instanceof QuestionFailed) throw error;
     const why = withoutSecret(errorMessage(error), secret);
-    throw new QuestionFailed(`could not ask: ${why}`, isUnasked, { cause: error });
+    throw new QuestionFailed(`could not ask: ${why}`, !sentOver, { cause: error });
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', cancel);
     over.abort();
   }
-}
-
-function ended(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const end = () => reject(signal.reason as Error);
-    if (signal.aborted) end();
-    else signal.addEventListener('abort', end, { once: true });
-  });
 }
 
 /** Closes connections on which nobody waits for an answer. Later questions make new ones. */
@@ -84,7 +75,7 @@ async function ask(
   address: NatsAddress,
   options: AskOptions,
   over: AbortSignal,
-  onSent: () => void,
+  onSent: (over: QuestionLink) => void,
 ): Promise<FleetAnswer> {
   over.throwIfAborted();
   const startedAt = performance.now();
@@ -92,25 +83,19 @@ async function ask(
   const link = await linkTo(address, options);
   const release = link.hold();
   try {
-    const { headers: newHeaders } = await loadNats();
-    await link.whenUp();
+    const { headers: newHeaders } = await loadPackage('@nats-io/transport-node');
     over.throwIfAborted();
     const headers = newHeaders();
     const timeoutMs = question.timeoutMs - (performance.now() - startedAt);
     const entries = Object.entries(headersOf({ ...question, timeoutMs }));
     for (const [name, value] of entries) headers.set(name, value);
     if (format !== 'own') headers.set(HEADERS.format, format);
-    const subject = `hooks.${to}.${address.team}.${address.agent}`;
-    const answer = link.ask({ subject, headers, text }, over);
-    onSent();
+    const outgoing = { to, question: { ...question, timeoutMs }, headers, text };
+    const answer = link.ask(outgoing, over, () => onSent(link));
     return await Promise.race([answer, ended(over)]);
   } finally {
     release();
   }
-}
-
-function loadNats() {
-  return loadPackage('@nats-io/transport-node');
 }
 
 function linkTo(address: NatsAddress, options: AskOptions): Promise<QuestionLink> {
@@ -128,7 +113,7 @@ function linkTo(address: NatsAddress, options: AskOptions): Promise<QuestionLink
 
 function keyOf({ server, tls, team, agent }: NatsAddress, options: AskOptions): string {
   const { secret = '', caFile, certFile, keyFile } = options;
-  const digest = createHash('sha256').update(secret).digest('hex');
+  const digest = hash('sha256', secret);
   return JSON.stringify([server, tls, team, agent, caFile, certFile, keyFile, digest]);
 }
 
@@ -137,13 +122,14 @@ async function openLink(
   { secret, caFile, certFile, keyFile, idleMs = 10_000 }: AskOptions,
   onEnd: () => void,
 ): Promise<QuestionLink> {
-  const inboxPrefix = `_INBOX.${address.team}.${address.agent}`;
+  const who = `${address.team}.${address.agent}`;
+  const inboxPrefix = `_INBOX.${who}`;
   const name = `hookstack ${address.team}/${address.agent}`;
   const tls = { caFile, certFile, keyFile };
   try {
     const connection = await connectNats({ address, secret, name, inboxPrefix, ...tls });
-    const { createInbox } = await loadNats();
-    const link = new QuestionLink(connection, createInbox(inboxPrefix), idleMs, () => {
+    const { createInbox } = await loadPackage('@nats-io/transport-node');
+    const link = new QuestionLink(connection, who, createInbox(inboxPrefix), idleMs, () => {
       open.delete(link);
       onEnd();
     });

@@ -1,47 +1,60 @@
 import type { Msg, MsgHdrs, NatsConnection } from '@nats-io/transport-node';
 import { removeControls } from '../protocol/sanitizeText.js';
 import { errorMessage } from '../util/errorMessage.js';
+import { LiveServers } from './liveServers.js';
 import { watchConnection } from './natsConnection.js';
-import { HEADERS, QuestionFailed, type FleetAnswer } from './question.js';
+import { HEADERS, QuestionFailed, type FleetAnswer, type Question } from './question.js';
 
-/** Ms after a loss in which questions wait for the connection to come back; later they fail at once. */
+/** Ms after a loss in which questions wait for the connection to come back; later they fail at once. Servers have as long. */
 const RETURN_MS = 2000;
+/** Ms after which one that comes back is looked for again. */
+const LOOK_MS = 100;
 
-/** What is sent: the subject, and what stands around the text and in it. */
+/** What is sent: to whom, and what stands around the text and in it. */
 export interface OutgoingQuestion {
-  readonly subject: string;
+  readonly to: 'ask' | 'approve';
+  readonly question: Question;
   readonly headers: MsgHdrs;
   readonly text: Uint8Array;
 }
 
 interface Sent {
-  readonly subject: string;
+  /** Empty until it went out. */
+  subject: string;
+  /** Whether it went to one server alone. */
+  isDirect: boolean;
   settle(answer: FleetAnswer): void;
   fail(error: Error): void;
+  send(): void;
 }
 
 /** One connection, and the questions that wait for an answer over it. */
 export class QuestionLink {
   /** By the last part of the subject where the answer comes, which is used once. */
   readonly #sent = new Map<string, Sent>();
-  readonly #whenBack = new Set<() => void>();
+  readonly #servers: LiveServers;
   #asked = 0;
   #closing: Promise<void> | undefined;
   #holders = 0;
   #idle: NodeJS.Timeout | undefined;
   #lostAt: number | undefined;
+  #backAt = -RETURN_MS;
+  #givingUp: NodeJS.Timeout | undefined;
 
   /**
+   * @param who asks: `team.agent`
    * @param inbox where answers come, which nobody else knows
    * @param idleMs how long it stays open without a question
    * @param onEnd called once it is of no more use
    */
   constructor(
     private readonly connection: NatsConnection,
+    private readonly who: string,
     private readonly inbox: string,
     private readonly idleMs: number,
     private readonly onEnd: () => void,
   ) {
+    this.#servers = new LiveServers(connection, who);
     connection.subscribe(`${inbox}.*`, {
       callback: (error, message) => (error ? this.#refuse(error) : this.#receive(message)),
     });
@@ -59,6 +72,11 @@ export class QuestionLink {
     return this.#holders === 0;
   }
 
+  /** What to do where a question has no answer in time. */
+  get advice(): string | undefined {
+    return this.#servers.advice;
+  }
+
   /** Keeps the connection open until what it returns is called. */
   hold(): () => void {
     this.#holders += 1;
@@ -70,39 +88,50 @@ export class QuestionLink {
   }
 
   /**
-   * Waits where the connection was lost just now.
+   * Sends a question, and waits for its answer until the signal aborts. Where the connection was lost just now, it goes out
+   * once that is back, as do those that wait for an answer: servers answer the same question the same.
    *
-   * @throws QuestionFailed where it does not come back soon
+   * @throws QuestionFailed where the connection is gone
    */
-  async whenUp(): Promise<void> {
+  ask(
+    { to, question, headers, text }: OutgoingQuestion,
+    signal: AbortSignal,
+    onSent: () => void,
+  ): Promise<FleetAnswer> {
     if (this.connection.isClosed()) throw unreachable('the connection was closed');
-    if (this.#lostAt === undefined) return;
-    const left = this.#lostAt + RETURN_MS - performance.now();
-    if (left > 0) await this.#back(left);
-    if (this.#lostAt !== undefined) throw unreachable('the connection is lost');
+    if (performance.now() - (this.#lostAt ?? Infinity) > RETURN_MS)
+      throw unreachable('the connection is lost');
+    const token = String((this.#asked += 1));
+    const reply = `${this.inbox}.${token}`;
+    return new Promise<FleetAnswer>((settle, fail) => {
+      const send = () => {
+        if (!this.#sent.has(token)) return;
+        const direct = to === 'ask' ? this.#servers.next() : undefined;
+        sent.isDirect = direct !== undefined;
+        sent.subject = direct ?? `hooks.${to}.${this.who}`;
+        try {
+          this.connection.publish(sent.subject, text, { headers, reply });
+          onSent();
+        } catch (error) {
+          fail(this.#unsendable(error, text.length));
+        }
+      };
+      const sent: Sent = { subject: '', isDirect: false, settle, fail, send };
+      this.#sent.set(token, sent);
+      signal.addEventListener('abort', () => this.#sent.delete(token), { once: true });
+      if (this.#lostAt === undefined) send();
+      // A question to a person is put again and again anyway.
+      if (to === 'ask') this.#servers.follow(question, signal, send);
+    });
   }
 
-  /**
-   * Sends a question, at once or never, and waits for its answer until the signal aborts. Only while the connection is up,
-   * as the library would send it later.
-   */
-  ask({ subject, headers, text }: OutgoingQuestion, signal: AbortSignal): Promise<FleetAnswer> {
-    const token = String((this.#asked += 1));
-    const answer = new Promise<FleetAnswer>((settle, fail) => {
-      this.#sent.set(token, { subject, settle, fail });
-    });
-    signal.addEventListener('abort', () => this.#sent.delete(token), { once: true });
-    try {
-      this.connection.publish(subject, text, { headers, reply: `${this.inbox}.${token}` });
-    } catch (error) {
-      const max = this.connection.info?.max_payload ?? Infinity;
-      const isTooLarge = text.length + HEADER_ROOM > max;
-      const why = isTooLarge
-        ? `its question has ${text.length} bytes, and NATS takes ${max} with its headers (max_payload)`
-        : errorMessage(error);
-      throw new QuestionFailed(`could not ask: ${why}`, true, { cause: error });
-    }
-    return answer;
+  #unsendable(error: unknown, length: number): QuestionFailed {
+    const max = this.connection.info?.max_payload ?? Infinity;
+    const isTooLarge = length + HEADER_ROOM > max;
+    const why = isTooLarge
+      ? `its question has ${length} bytes, and NATS takes ${max} with its headers (max_payload)`
+      : errorMessage(error);
+    return new QuestionFailed(`could not ask: ${why}`, true, { cause: error });
   }
 
   /** Ends the connection, and what waits for an answer. Idempotent. */
@@ -126,6 +155,13 @@ export class QuestionLink {
   #read(message: Msg, sent: Sent): void {
     const { headers, data } = message;
     if (data.length === 0 && headers?.code === 503) {
+      this.#servers.forget();
+      if (sent.isDirect) return sent.send();
+      // Servers come back a little later.
+      if (performance.now() - this.#backAt < RETURN_MS) {
+        setTimeout(() => sent.send(), LOOK_MS);
+        return;
+      }
       sent.fail(
         new QuestionFailed('got no answer: no policy server is there (no responders)', true),
       );
@@ -155,29 +191,20 @@ export class QuestionLink {
 
   #lose(): void {
     this.#lostAt ??= performance.now();
-    this.#failAll();
-  }
-
-  #failAll(): void {
-    const failed = new QuestionFailed('lost its connection to NATS while it waited', false);
-    for (const sent of this.#sent.values()) sent.fail(failed);
+    this.#givingUp ??= setTimeout(() => this.#failAll(), RETURN_MS).unref();
   }
 
   #return(): void {
-    this.#lostAt = undefined;
-    for (const wake of this.#whenBack) wake();
+    clearTimeout(this.#givingUp);
+    this.#givingUp = this.#lostAt = undefined;
+    this.#backAt = performance.now();
+    for (const sent of this.#sent.values()) sent.send();
   }
 
-  #back(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        this.#whenBack.delete(done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      this.#whenBack.add(done);
-    });
+  #failAll(): void {
+    const unsent = unreachable('the connection is lost');
+    const lost = new QuestionFailed('lost its connection to NATS while it waited', false);
+    for (const sent of this.#sent.values()) sent.fail(sent.subject === '' ? unsent : lost);
   }
 
   #restWhenIdle(): void {
@@ -188,9 +215,9 @@ export class QuestionLink {
 
   #end(): void {
     clearTimeout(this.#idle);
+    clearTimeout(this.#givingUp);
     this.#lostAt ??= 0;
     this.onEnd();
-    for (const wake of this.#whenBack) wake();
     this.#failAll();
   }
 }

@@ -3,15 +3,10 @@ import type { JetStreamClient } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { errorMessage } from '../util/errorMessage.js';
 import type { FleetAddress } from './address.js';
-import {
-  connectNats,
-  loadPackage,
-  watchConnection,
-  withAdvice,
-  type TlsFiles,
-} from './natsConnection.js';
+import { connectNats, loadPackage, watchConnection, withAdvice } from './natsConnection.js';
+import type { TlsFiles } from './question.js';
 import { recordSubject } from './recordSubject.js';
-import { retry } from './retry.js';
+import { retry } from '../util/retry.js';
 
 export interface LinkOptions extends TlsFiles {
   readonly address: FleetAddress & { readonly kind: 'nats' };
@@ -36,7 +31,7 @@ export class RecordLink {
   #jetstream: JetStreamClient | undefined;
   #retryMs = FIRST_RETRY_MS;
   /** `connecting` until it is known whether there is a server. */
-  #state: 'connecting' | 'up' | 'down' = 'connecting';
+  state: 'connecting' | 'up' | 'down' = 'connecting';
 
   constructor(private readonly options: LinkOptions) {
     const { team, agent } = options.address;
@@ -46,10 +41,6 @@ export class RecordLink {
     // The process need not stay for it.
     const again = { pauses: this.#pauses(), signal, ref: false, onFailure };
     void retry(() => this.#beConnected(), again).catch(() => undefined);
-  }
-
-  get state(): 'connecting' | 'up' | 'down' {
-    return this.#state;
   }
 
   /** Of a message, in bytes. */
@@ -76,7 +67,7 @@ export class RecordLink {
   /** Ends the connection. What was not acknowledged may have arrived. */
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#state = 'down';
+    this.state = 'down';
     await this.#nats?.close().catch(() => undefined);
   }
 
@@ -110,7 +101,7 @@ export class RecordLink {
   }
 
   #pause(problem: string): void {
-    if (this.#state !== 'up') return;
+    if (this.state !== 'up') return;
     this.#down(problem);
     void this.#tryAgain(this.#nats);
   }
@@ -119,17 +110,17 @@ export class RecordLink {
     const { signal } = this.#closing;
     const options = { ref: false, signal };
     await sleep(this.#nextPause(), undefined, options).catch(() => undefined);
-    if (nats === this.#nats && nats?.isClosed() === false && this.#state === 'down') this.#up();
+    if (nats === this.#nats && nats?.isClosed() === false && this.state === 'down') this.#up();
   }
 
   #up(): void {
     if (this.#closing.signal.aborted) return;
-    this.#state = 'up';
+    this.state = 'up';
     this.options.onChange();
   }
 
   #down(problem: string): void {
-    this.#state = 'down';
+    this.state = 'down';
     if (!this.#closing.signal.aborted) this.options.onChange(problem);
   }
 

@@ -22,7 +22,7 @@ export interface FleetSpan extends SpanRecord {
 
 /** A larger message is no span. In bytes. */
 const MAX_SPAN_BYTES = 4 * 1024 * 1024;
-const ID = /^[0-9a-f]{16}$/u;
+const ID = /^(?!0+$)[0-9a-f]{16}$/u;
 
 /**
  * Reads a message of the record. An agent can send anything: only fields of the right type are taken, without control

@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 import { parseAnswer } from '../protocol/readHookOutput.js';
+import { isPrivateGroup } from '../util/guardedFile.js';
 import { readText, reasonOf } from '../util/guardedRead.js';
 import { requireHome } from '../util/homeDirectory.js';
 import { hostEnvironment } from '../util/requester.js';
@@ -10,7 +11,7 @@ import { NOTE_KEY } from './question.js';
 
 /** What proves who asks: a bearer token over HTTP; over NATS `user:password`, the seed of an nkey, or a creds file. */
 export interface SecretSource {
-  /** A file of mode 600, in which it stands; `~/` is the home directory. */
+  /** A file of mode 600, in which it stands, or of root, for a group of this process; `~/` is the home directory. */
   readonly tokenFile?: string;
   /** The variable of this process that holds it. */
   readonly tokenVariable?: string;
@@ -45,9 +46,8 @@ export async function readSecret(
 export async function readSecretFile(file: string, maxBytes = MAX_SECRET_BYTES): Promise<string> {
   const at = file.startsWith('~/') ? path.join(requireHome(), file.slice(2)) : path.resolve(file);
   try {
-    const secret = (
-      await readText(at, { maxBytes, objectTo: (stats) => objectTo(at, stats) })
-    ).trim();
+    const text = await readText(at, { maxBytes, objectTo: (stats) => objectTo(at, stats) });
+    const secret = text.trim();
     if (secret !== '') return secret;
     throw new Error('it is empty');
   } catch (error) {
@@ -55,23 +55,27 @@ export async function readSecretFile(file: string, maxBytes = MAX_SECRET_BYTES):
   }
 }
 
-function objectTo(file: string, { mode }: Stats): string | undefined {
-  if (process.platform === 'win32' || (mode & 0o077) === 0) return undefined;
+function objectTo(file: string, stats: Stats): string | undefined {
+  if (process.platform === 'win32' || (stats.mode & 0o077) === 0) return undefined;
+  if ((stats.mode & 0o037) === 0 && isForOwnGroup(stats)) return undefined;
   return `others can read it: chmod 600 ${quoteWord(file)}`;
 }
 
-/** Replaces a secret, each of its long lines, and the password of a user, wherever somebody repeats it. */
-export function withoutSecret(text: string, secret: string | undefined): string {
-  return secret ? maskOf(secret)(text) : text;
+/** As Kubernetes mounts a secret: of root, and for a group. With a list of its own, as systemd has, the group is root, too. */
+function isForOwnGroup({ uid, gid }: Stats): boolean {
+  const { geteuid, getegid, getgroups } = process;
+  if (uid !== 0) return uid === geteuid?.() && isPrivateGroup(gid);
+  return gid === 0 || gid === getegid?.() || getgroups?.().includes(gid) === true;
 }
 
-function maskOf(secret: string): (text: string) => string {
+/** Replaces a secret, each of its long lines, and the password of a user, wherever somebody repeats it. */
+export function withoutSecret(text: string, secret = ''): string {
   const lines = secret.split('\n');
   const passwords = lines.map((line) => line.slice(line.indexOf(':') + 1));
   const parts = [...new Set([secret, ...lines, ...passwords])]
     .filter((part) => part.length >= MIN_MASKED)
     .toSorted((a, b) => b.length - a.length);
-  return (text) => parts.reduce((clean, part) => clean.replaceAll(part, '[token]'), text);
+  return parts.reduce((clean, part) => clean.replaceAll(part, '[token]'), text);
 }
 
 /**
@@ -80,18 +84,14 @@ function maskOf(secret: string): (text: string) => string {
  */
 export function answerWithoutSecret(answer: string, secret: string | undefined): string {
   if (!secret) return answer;
-  const maskText = maskOf(secret);
   const parsed = parseAnswer(answer);
-  if (!parsed) return maskText(answer);
+  if (!parsed) return withoutSecret(answer, secret);
   const mask = (value: unknown): unknown => {
-    if (typeof value === 'string') return maskText(value);
+    if (typeof value === 'string') return withoutSecret(value, secret);
     if (Array.isArray(value)) return value.map(mask);
-    if (!isRecord(value)) return value;
-    const entries = Object.entries(value);
-    return Object.fromEntries(
-      entries.map(([key, item]) => [key, DATA.has(key) ? item : mask(item)]),
-    );
+    return isRecord(value) ? Object.fromEntries(Object.entries(value).map(maskEntry)) : value;
   };
+  const maskEntry = ([key, item]: [string, unknown]) => [key, DATA.has(key) ? item : mask(item)];
   return JSON.stringify(mask(parsed));
 }
 

@@ -3,6 +3,7 @@ import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import { toSpanRecord, type SpanRecord } from '../trace/record.js';
 import { listenToSpans, type Span } from '../trace/span.js';
 import { errorMessage } from '../util/errorMessage.js';
+import { orUndefined } from '../util/paths.js';
 import { RecordLink, type LinkOptions } from './recordLink.js';
 import { Spool, spoolOf, type Segment } from './spool.js';
 
@@ -250,10 +251,6 @@ export class SpanSender {
 }
 
 function idOf(text: string): string | undefined {
-  try {
-    const { id } = JSON.parse(text) as { id?: unknown };
-    return typeof id === 'string' ? id : undefined;
-  } catch {
-    return undefined;
-  }
+  const { id } = orUndefined(() => JSON.parse(text) as { id?: unknown }) ?? {};
+  return typeof id === 'string' ? id : undefined;
 }

@@ -1,9 +1,8 @@
-import { randomUUID, createHash } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import {
   closeSync,
   ftruncateSync,
   lstatSync,
-  mkdirSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -16,10 +15,17 @@ import { openPrivately } from '../trace/privateFile.js';
 import { errorCode } from '../util/errorMessage.js';
 import { readTextSync } from '../util/guardedRead.js';
 import { requireHome } from '../util/homeDirectory.js';
+import { unlessMissing } from '../util/missing.js';
+import { makePrivate } from '../util/privateFolder.js';
 
-/** Where spans of an agent wait by default: beside what else is kept of a user. */
-export function spoolOf(team: string, agent: string, home = requireHome()): string {
-  return path.join(home, '.llxprt', 'fleet', `${team}.${agent}`);
+/** Where spans of all agents of a user wait: beside what else is kept of him. */
+export function spoolsOf(home: string): string {
+  return path.join(home, '.llxprt', 'fleet');
+}
+
+/** Where spans of an agent wait by default. */
+export function spoolOf(team: string, agent: string): string {
+  return path.join(spoolsOf(requireHome()), `${team}.${agent}`);
 }
 
 export interface SpoolOptions {
@@ -65,7 +71,6 @@ export class Spool {
   #begun = 0;
   #current: string | undefined;
   #currentBytes = 0;
-  #isMade = false;
 
   /** @param directory is made at the first line, for its owner alone */
   constructor(
@@ -90,7 +95,7 @@ export class Spool {
       try {
         work();
       } catch (error) {
-        problem = error;
+        problem ??= error;
         lost += weigh(part);
       }
       [part, bytes] = [[], 0];
@@ -116,14 +121,13 @@ export class Spool {
       const file = this.#at(name);
       if (file === this.#current) this.#current = undefined;
       const taken = this.#at(`${stampOf(name)}.${this.#me}${TAKEN}`);
-      try {
-        if (lstatSync(file).size > MAX_SEGMENT_BYTES || !lstatSync(file).isFile()) continue;
+      // It is missing where another process was faster.
+      const segment = unlessMissing(() => {
+        if (lstatSync(file).size > MAX_SEGMENT_BYTES || !lstatSync(file).isFile()) return undefined;
         renameSync(file, taken);
         return this.#open(taken);
-      } catch (error) {
-        // Another process was faster.
-        if (errorCode(error) !== 'ENOENT') throw error;
-      }
+      });
+      if (segment) return segment;
     }
     return undefined;
   }
@@ -134,7 +138,7 @@ export class Spool {
     for (const name of this.#list()) {
       if (name.split('.')[1] !== this.#me) continue;
       const left = `${stampOf(name)}.${HOST}-0-${randomUUID().slice(0, 8)}${WAITING}`;
-      ignoringMissing(() => renameSync(this.#at(name), this.#at(left)));
+      unlessMissing(() => renameSync(this.#at(name), this.#at(left)));
     }
   }
 
@@ -142,12 +146,12 @@ export class Spool {
     const text = readTextSync(file);
     const read = Buffer.byteLength(text);
     const putBack = () =>
-      ignoringMissing(() => renameSync(file, file.slice(0, -TAKEN.length) + WAITING));
+      unlessMissing(() => renameSync(file, file.slice(0, -TAKEN.length) + WAITING));
     return {
       lines: text.split('\n').filter((line) => line !== ''),
       putBack,
       done: () =>
-        ignoringMissing(() => {
+        unlessMissing(() => {
           // Its writer may have had it open.
           if (statSync(file).size > read) putBack();
           else rmSync(file);
@@ -159,7 +163,7 @@ export class Spool {
   #begin(): number {
     const stamp = `${String(Date.now()).padStart(15, '0')}-${String(this.#begun).padStart(6, '0')}`;
     this.#begun += 1;
-    this.#make();
+    makePrivate(this.directory);
     const dropped = this.#makeRoom();
     this.#current = this.#at(`${stamp}.${this.#me}${WAITING}`);
     this.#currentBytes = 0;
@@ -192,7 +196,7 @@ export class Spool {
       if (total + this.#segmentBytes <= this.#maxBytes) break;
       if (name.endsWith(TAKEN)) continue;
       total -= bytes;
-      ignoringMissing(() => {
+      unlessMissing(() => {
         const gone = this.#at(`${stampOf(name)}.${this.#me}${TAKEN}`);
         renameSync(this.#at(name), gone);
         lines += weigh(readTextSync(gone).split('\n').slice(0, -1));
@@ -206,37 +210,19 @@ export class Spool {
     const owner = name.split('.')[1] ?? '';
     if (owner === this.#me) return name.endsWith(WAITING);
     const [host, pid] = owner.split('-');
-    if (host === HOST) return !isAlive(Number(pid));
+    if (host === HOST) return !isRunning(Number(pid));
     const stats = statSync(this.#at(name), { throwIfNoEntry: false });
     return stats !== undefined && Math.abs(Date.now() - stats.mtimeMs) > STALE_MS;
   }
 
   /** Oldest first. */
   #list(): string[] {
-    try {
-      return readdirSync(this.directory)
-        .filter((name) => NAME.test(name))
-        .toSorted();
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') return [];
-      throw error;
-    }
+    const names = unlessMissing(() => readdirSync(this.directory)) ?? [];
+    return names.filter((name) => NAME.test(name)).toSorted();
   }
 
   #at(name: string): string {
     return path.join(this.directory, name);
-  }
-
-  #make(): void {
-    if (this.#isMade) return;
-    mkdirSync(this.directory, { recursive: true, mode: 0o700 });
-    const stats = lstatSync(this.directory);
-    const me = process.getuid?.();
-    if (!stats.isDirectory()) throw new Error(`${this.directory} is no directory`);
-    if (me !== undefined && (stats.uid !== me || (stats.mode & 0o022) !== 0)) {
-      throw new Error(`others can write into ${this.directory}: chmod 700 it, or remove it`);
-    }
-    this.#isMade = true;
   }
 }
 
@@ -249,15 +235,15 @@ function weigh(lines: readonly string[]): number {
 const MISSING = /"sizes":\{"missing":(\d{1,15})\}/u;
 
 /** Process ids mean something on one machine only, and in one container. */
-const HOST = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
+const HOST = hash('sha256', hostname()).slice(0, 8);
 const NAME = /^\d{15}-\d{6}\.[0-9a-f]{8}-\d+-[0-9a-f]{8}\.(?:jsonl|sending)$/u;
 
 function stampOf(name: string): string {
   return name.split('.')[0] ?? '';
 }
 
-/** None has the number 0: what bears it was left. */
-function isAlive(pid: number): boolean {
+/** Whether there is such a process on this machine. None has the number 0: what bears it was left. */
+export function isRunning(pid: number): boolean {
   try {
     if (pid === 0) return false;
     process.kill(pid, 0);
@@ -269,12 +255,4 @@ function isAlive(pid: number): boolean {
 
 function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-}
-
-function ignoringMissing(work: () => void): void {
-  try {
-    work();
-  } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw error;
-  }
 }

@@ -155,16 +155,40 @@ export function fireHook<E extends HookEventName>(
   payload: HookPayload<E>,
   options: CallOptions = {},
 ): Promise<ProcessedHookResult> | undefined {
+  return findWork(host, event, payload, options.session)?.fire(options);
+}
+
+/** What there is to do for an event. */
+export interface FoundWork {
+  /** Whether nothing is started and nobody waited for, so that it ends before any timer. */
+  readonly isInstant: boolean;
+  /** To be called at once, with the session for which it was found. Never rejects. */
+  fire(options: CallOptions): Promise<ProcessedHookResult>;
+}
+
+/** Finds what there is to do for an event, and leaves it out where that is nothing. */
+export function findWork<E extends HookEventName>(
+  host: FiringHost,
+  event: E,
+  payload: HookPayload<E>,
+  session: CallSession | undefined,
+): FoundWork | undefined {
   try {
     const engine = engineOf(host.getHookSystem());
     if (!engine) return undefined;
-    const plan = findPlan(engine, event, payload, options.session?.cwd);
-    if (plan !== null)
-      return fireAndNotify(engine, createHookContext(event, payload, options, plan), options);
-    skip(engine, event, options.session);
+    const plan = findPlan(engine, event, payload, session?.cwd);
+    if (plan !== null) {
+      return {
+        isInstant: plan?.isInstant === true && engine.open().isOwn,
+        fire: (options) =>
+          fireAndNotify(engine, createHookContext(event, payload, options, plan), options),
+      };
+    }
+    skip(engine, event, session);
     return undefined;
   } catch (error) {
-    return Promise.resolve(processCommonHookOutputFields(failBeforeStack(host, event, error)));
+    const fail = () => processCommonHookOutputFields(failBeforeStack(host, event, error));
+    return { isInstant: true, fire: () => Promise.resolve(fail()) };
   }
 }
 
@@ -229,12 +253,13 @@ function planAsKnown<E extends HookEventName>(
   const hasMoments = eventsWithMoments.has(event) || (payload && 'isAsked' in payload);
   const context = payload && planContext({ event, payload }, hasMoments);
   // A second pass is there for the hooks that decide then, and without them there is none.
-  if (engine.open().isWatched && context?.moment !== 'asked') return undefined;
+  const { isWatched, isOwn } = engine.open();
+  if (isWatched && context?.moment !== 'asked') return undefined;
   const plan = stages.plans.createExecutionPlan(event, context);
   if (!plan?.isConditional || context?.toolName === undefined) return plan;
   const project = host.getWorkingDir();
   const { toolInput } = payload as object as { toolInput: Record<string, unknown> };
-  return withConditions(plan, makeCall(context.toolName, toolInput, project, cwd));
+  return withConditions(plan, makeCall(context.toolName, toolInput, project, cwd), isOwn);
 }
 
 /** Leaves out an event for which there is nothing to do, which is in the log. */

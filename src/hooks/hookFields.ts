@@ -8,6 +8,7 @@ import {
   type Redaction,
   type When,
 } from '../protocol/types.js';
+import { MCP_KEYS, PROMPT_KEYS, REMOTE_KEYS } from '../run/sameCommand.js';
 import {
   expecting,
   flag,
@@ -167,27 +168,15 @@ const OF_COMMANDS = [
   'asyncRewake',
   'rewakeMessage',
 ];
-const OF_REMOTES = [
-  'url',
-  'tokenFile',
-  'tokenVariable',
-  'caFile',
-  'certFile',
-  'keyFile',
-  'headers',
-];
-
 const OF_RULES = ['decision', 'reason', 'redact', 'set', 'expr'];
-const OF_MCP_TOOLS = ['server', 'tool', 'input', 'mcpServer'];
-const OF_PROMPTS = ['prompt', 'model'];
-const OF_KINDS = [OF_COMMANDS, OF_REMOTES, OF_RULES, OF_MCP_TOOLS, OF_PROMPTS];
+const OF_KINDS = [OF_COMMANDS, REMOTE_KEYS, OF_RULES, MCP_KEYS, PROMPT_KEYS];
 const OF_ALL_BUT_RULES = ['timeout', 'maxConsecutiveFailures'];
 
 export const COMMAND_FIELDS = fieldsOfKind(OF_COMMANDS);
-export const REMOTE_FIELDS = fieldsOfKind(OF_REMOTES);
+export const REMOTE_FIELDS = fieldsOfKind(REMOTE_KEYS);
 export const RULE_FIELDS = fieldsOfKind(OF_RULES, OF_ALL_BUT_RULES);
-export const MCP_TOOL_FIELDS = fieldsOfKind(OF_MCP_TOOLS);
-export const PROMPT_FIELDS = fieldsOfKind(OF_PROMPTS);
+export const MCP_TOOL_FIELDS = fieldsOfKind(MCP_KEYS);
+export const PROMPT_FIELDS = fieldsOfKind(PROMPT_KEYS);
 const PLUGIN_FIELDS = { ...COMMAND_FIELDS, command: { struct: text } };
 
 /** @param without keys that all other kinds have */

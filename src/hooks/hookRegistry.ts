@@ -55,6 +55,8 @@ export class HookRegistry {
   isWatched = false;
   /** Whether it has, and has not been read yet. */
   #isStale = false;
+  /** Whether it was looked in this very turn, so that to look again tells nothing. */
+  #hasLooked = false;
   /** Whether the host has others, which have not been taken over yet. */
   #isReplaced = false;
 
@@ -96,7 +98,10 @@ export class HookRegistry {
 
   /** Looks whether what the hooks are written in has changed: if so, this event reads it anew. */
   look(): void {
-    if (this.#isStale || !this.config.hasChanged?.()) return;
+    if (this.#isStale || this.#hasLooked) return;
+    this.#hasLooked = true;
+    queueMicrotask(() => (this.#hasLooked = false));
+    if (!this.config.hasChanged?.()) return;
     this.#isStale = true;
     this.known = { ...this.known, isSettled: false };
   }

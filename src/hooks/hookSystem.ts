@@ -205,8 +205,17 @@ export class HookSystem {
     return this.#hooks.endSession(this.#sessionOf(session));
   }
 
+  /**
+   * Takes over from a system that this one replaces, which may go on with its events: async hooks and what they say late, of
+   * which none ends, and what sessions have used of the budget of prompts.
+   */
+  continueFrom(replaced: HookSystem | undefined): void {
+    if (replaced) this.#hooks.continueFrom(replaced.#hooks);
+  }
+
   #sessionOf(session?: CallSession): AsyncSession {
-    return { ...session, sessionId: session?.sessionId ?? sessionIdOf(this.host) };
+    if (session && isNamed(session)) return session;
+    return { ...session, sessionId: sessionIdOf(this.host) };
   }
 
   /**
@@ -230,4 +239,8 @@ function limitsOf(host: HookHost) {
     maxParallelHooks: host.getMaxParallelHooks(),
     maxAsyncHooks: host.getMaxAsyncHooks?.() ?? 16,
   };
+}
+
+function isNamed(session: CallSession): session is AsyncSession {
+  return session.sessionId !== undefined;
 }

@@ -1,7 +1,7 @@
 import type { GoogleGenAI, Models } from '@google/genai';
-import { isLoopback } from '../fleet/address.js';
 import { answerText } from '../protocol/response.js';
 import type { AskModel } from '../protocol/types.js';
+import { isLoopback } from '../util/loopback.js';
 import { loadOptional } from '../util/optionalPackage.js';
 import { hostEnvironment } from '../util/requester.js';
 import type { PromptModel } from './promptModel.js';

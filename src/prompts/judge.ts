@@ -10,7 +10,13 @@ import { openModel } from './gemini.js';
 import { readJudgement } from './judgement.js';
 import type { JudgeHost, PromptModel } from './promptModel.js';
 import { newFence, writeQuestion, type Question } from './question.js';
-import { MAX_REMEMBERED, reserveTokens, UseInMemory, type PromptUse } from './promptUse.js';
+import {
+  MAX_REMEMBERED,
+  reserveTokens,
+  UseInMemory,
+  type PromptUse,
+  type SharedUse,
+} from './promptUse.js';
 import { UseInFiles } from './useInFiles.js';
 
 const DEFAULT_TOKENS = 200_000;
@@ -29,13 +35,13 @@ export class Judge {
   #promptModel: PromptModel | undefined;
   #configured: Promise<AskModel> | undefined;
 
-  constructor(private readonly host: JudgeHost) {
-    this.#use = host.getPromptMemory?.() === 'files' ? new UseInFiles() : new UseInMemory();
-  }
-
-  /** Forgets what a session has used. */
-  forget(session: string): void {
-    this.#use.forget(session);
+  /** @param shared what sessions have used so far, where that is known to others, too */
+  constructor(
+    private readonly host: JudgeHost,
+    shared: SharedUse,
+  ) {
+    const isInFiles = host.getPromptMemory?.() === 'files';
+    this.#use = shared.kept ??= isInFiles ? new UseInFiles() : new UseInMemory();
   }
 
   /** @returns what a command that says the same would have come to. Never rejects */

@@ -20,6 +20,11 @@ export interface PromptUse {
   forget(session: string): void;
 }
 
+/** What several hosts of one process keep together, once one of them has asked a model. */
+export interface SharedUse {
+  kept?: PromptUse;
+}
+
 /** Answers that are remembered of a session: the oldest is forgotten. */
 const MAX_ANSWERS = 500;
 

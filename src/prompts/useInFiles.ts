@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { closeSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { openPrivately } from '../trace/privateFile.js';
-import { errorCode, errorMessage } from '../util/errorMessage.js';
+import { errorMessage } from '../util/errorMessage.js';
 import { readTextSync } from '../util/guardedRead.js';
+import { unlessMissing } from '../util/missing.js';
 import { orUndefined } from '../util/paths.js';
 import { ownFolder, sessionFolder, SESSIONS } from '../util/privateFolder.js';
 import { isRecord } from '../util/records.js';
@@ -47,12 +48,7 @@ export class UseInFiles implements PromptUse {
   #text(session: string): string {
     return usable(() => {
       const file = path.join(sessionFolder(), nameOf(session));
-      try {
-        return readTextSync(file, { maxBytes: MAX_BYTES });
-      } catch (error) {
-        if (errorCode(error) === 'ENOENT') return '';
-        throw error;
-      }
+      return unlessMissing(() => readTextSync(file, { maxBytes: MAX_BYTES })) ?? '';
     });
   }
 }

@@ -1,9 +1,10 @@
 import { objectOf, oneOf, positiveCount, text } from '../util/checks.js';
 import { isRecord } from '../util/records.js';
+import type { ServerWord } from './hookOutput.js';
 import type { HookEventName } from './types.js';
 
 /** A hook that wants a person to be asked. */
-export interface AskingHook {
+export interface AskingHook extends ServerWord {
   /** Its name, else its command. */
   readonly name: string;
   /** Where it was configured: `project`, `user`, `system`, `file`, `extension NAME`, or `host`, in code. */

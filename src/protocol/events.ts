@@ -1,6 +1,6 @@
 import { type, type Struct } from 'superstruct';
 import type { AnyCheck } from '../util/checks.js';
-import { isTooDeep, TOO_DEEP } from '../util/records.js';
+import { isRecord, isTooDeep, TOO_DEEP } from '../util/records.js';
 import type {
   AnswerFieldWords,
   EventFieldTable,
@@ -61,10 +61,14 @@ function derive(row: { readonly fields: EventFieldTable; readonly Output?: Outpu
     payloadName: name.replaceAll(/_(\w)/g, (_all, letter: string) => letter.toUpperCase()),
     ...how,
   }));
-  const checks = Object.entries(fields).map(([name, [check]]) => [name, check]);
+  const checks = Object.entries(fields).map(([name, [check]]) => [name, check] as const);
+  const check = type<Record<string, AnyCheck>>(Object.fromEntries(checks));
+  // A struct's own takes many times as long.
+  check.is = (value): value is Record<string, unknown> =>
+    isRecord(value) && checks.every(([name, each]) => each.is(value[name]));
   return {
     Output,
-    check: type(Object.fromEntries(checks) as Record<string, AnyCheck>),
+    check,
     encode: encode.bind(undefined, columns),
     decode: decode.bind(undefined, columns),
   };
@@ -101,7 +105,9 @@ export function readEventFields<E extends HookEventName>(
   event: E,
   input: unknown,
 ): { readonly fields: EventFields<E> } | { readonly faults: readonly FieldFault[] } {
-  const [failure, checked] = events[event].check.validate(input);
+  const { check }: EventDefinition<E> = events[event];
+  if (check.is(input)) return { fields: input };
+  const [failure, checked] = check.validate(input);
   if (!failure) return { fields: checked };
   const faults = failure
     .failures()

@@ -85,13 +85,23 @@ export interface HookExecutionPlan {
   readonly hookConfigs: readonly CommandHookConfig[];
   readonly sequential: boolean;
   /** Those that are started and not waited for. */
-  readonly background?: readonly CommandHookConfig[];
+  readonly background?: readonly CommandHookConfig[] | undefined;
   /** Whether all of them have conditions, so that none may run for a call. */
   readonly isConditional?: boolean;
+  /** Whether all of them are rules that nothing has to be read or asked for. */
+  readonly isInstant?: boolean | undefined;
+  /** What rules know of the call for which it was made. */
+  readonly call?: object;
+}
+
+/** What the server of a remote hook says: the version of the policy that has answered, and the names of its hooks that decided so. */
+export interface ServerWord {
+  readonly policy?: string;
+  readonly decidedBy?: readonly string[];
 }
 
 /** What became of one hook. */
-export interface HookExecutionResult {
+export interface HookExecutionResult extends ServerWord {
   readonly hookConfig: CommandHookConfig;
   readonly eventName: HookEventName;
   /** True for exit code 0 only. Says whether the hook was healthy, not what it decided. */

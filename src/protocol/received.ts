@@ -35,8 +35,9 @@ export interface Received<E extends HookEventName = HookEventName> {
 export interface ReplyVerdict {
   /** `allow`: whoever said so speaks for the user. What nobody objects to is `none`. */
   readonly kind: 'none' | 'allow' | 'ask' | 'block' | 'stop';
-  /** Why, unless it is `none`: what is to be read then belongs into `context` or `forUser`. */
+  /** Why, unless it is `none`: what is to be read then belongs into `context` or `forUser`. Of `ask` also who does. */
   readonly reason?: string | undefined;
+  readonly decidedBy?: readonly string[] | undefined;
   /** Why hooks block an event that nothing can block, unless that has been told already. */
   readonly unheard?: string | undefined;
   /** The arguments of a tool by our names, all of them, where hooks changed them. */

@@ -19,6 +19,10 @@ const ESCAPE_SEQUENCE =
 /** Unicode has two more of its own, which hide what is behind them from whoever looks for lines. */
 const END_OF_LINE = /\r\n|[\u2028\u2029]/g;
 
+/** Most texts have none, which takes a tenth of the time to see. */
+const ANY_OF_THEM =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
+
 /** How the hook system marks what it says itself to the model, see `asSystemNote` and `asHookContext`. */
 const MARK = /\[system\]|<\/?hook_context/iu;
 const NOTE = /\[system\]/iuy;
@@ -84,5 +88,6 @@ export function findControl(text: string): string | undefined {
  * sequences as a whole. All ends of lines become newlines.
  */
 export function removeControls(text: string): string {
+  if (!ANY_OF_THEM.test(text)) return text;
   return text.replace(END_OF_LINE, '\n').replace(ESCAPE_SEQUENCE, '').replace(CONTROL, '');
 }

@@ -1,11 +1,12 @@
 import { isRecord } from '../util/records.js';
-import type { Call } from './types.js';
+import type { KnownCall } from './types.js';
 
 /**
  * A call as conditions look at it.
  *
  * @param cwd to which relative paths belong. Default: the project
  */
-export function makeCall(tool: string, input: unknown, project: string, cwd = project): Call {
-  return { tool, input: isRecord(input) ? input : {}, cwd, project };
+export function makeCall(tool: string, given: unknown, project: string, cwd = project): KnownCall {
+  const input = isRecord(given) ? given : {};
+  return { tool, input, given, cwd, project, found: new Map() };
 }

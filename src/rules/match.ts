@@ -1,8 +1,8 @@
 import { failsClosed } from '../protocol/events.js';
-import type { CommandHookConfig, HookEventName } from '../protocol/types.js';
+import type { CommandHookConfig, HookEventName, HookInput } from '../protocol/types.js';
 import { makeCall } from './call.js';
 import { compileWhen } from './conditions.js';
-import type { Call, Condition, FoundMatch } from './types.js';
+import type { Condition, FoundMatch, KnownCall } from './types.js';
 
 const compiled = new WeakMap<CommandHookConfig, readonly Condition[]>();
 
@@ -26,8 +26,10 @@ const ALWAYS: FoundMatch = {};
 export function findMatch(
   hook: CommandHookConfig,
   event: HookEventName,
-  call: Call,
+  call: KnownCall,
 ): FoundMatch | undefined {
+  const known = call.found.get(hook);
+  if (known) return known;
   const isGuard = hook.dialect !== undefined || failsClosed(hook, event);
   let found = ALWAYS;
   for (const condition of conditionsOf(hook)) {
@@ -36,27 +38,29 @@ export function findMatch(
     if (!finding) return undefined;
     found = finding;
   }
+  call.found.set(hook, found);
   return found;
 }
 
-/** One for each input, as what is known of a call is kept with it: the runner tries a rule, and the rule says what matched. */
-const calls = new WeakMap<object, Call>();
-
-/** The call in what a hook reads; of an event without a tool, one that no condition knows. */
-export function callOf(input: object, project: string): Call {
-  const known = calls.get(input);
-  if (known?.project === project) return known;
-  const call = readCall(input, project);
-  calls.set(input, call);
-  return call;
+/** What a hook reads, where it was configured, and the call in it once it is known. */
+export interface CallSource {
+  readonly input: HookInput;
+  /** Absolute path. */
+  readonly directory: string;
+  /** What the planner, the runner or a rule has looked at: each tries the same conditions. */
+  call?: object | undefined;
 }
 
-function readCall(input: object, project: string): Call {
-  const { tool_name, tool_input, cwd } = input as Readonly<Record<string, unknown>>;
-  return makeCall(
-    typeof tool_name === 'string' ? tool_name : '',
-    tool_input,
-    project,
-    typeof cwd === 'string' ? cwd : undefined,
-  );
+/** The call in what a hook reads; of an event without a tool, one that no condition knows. */
+export function callOf(source: CallSource): KnownCall {
+  const { call, input, directory: project } = source;
+  const { tool_name, tool_input, cwd } = input as object as Readonly<Record<string, unknown>>;
+  const tool = typeof tool_name === 'string' ? tool_name : '';
+  const at = typeof cwd === 'string' ? cwd : project;
+  const known = call as KnownCall | undefined;
+  const isSame = known?.tool === tool && known.cwd === at && known.project === project;
+  if (isSame && known.given === tool_input) return known;
+  const made = makeCall(tool, tool_input, project, at);
+  source.call = made;
+  return made;
 }

@@ -1,10 +1,10 @@
 import { failsClosed } from '../protocol/events.js';
 import { shortIdentity } from '../protocol/identity.js';
-import type { CommandHookConfig, HookEventName, HookInput, HookOutput } from '../protocol/types.js';
+import type { CommandHookConfig, HookEventName, HookOutput } from '../protocol/types.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { isTimeout } from '../util/limitedRegExp.js';
 import { loadExpressions, type Expression } from './expression.js';
-import { callOf, findMatch } from './match.js';
+import { callOf, findMatch, type CallSource } from './match.js';
 import { REDACT_LIMIT_MS, redactTexts } from './redact.js';
 import type { FoundMatch } from './types.js';
 
@@ -19,29 +19,26 @@ export interface RuleAnswer {
 /**
  * Answers for a hook of the type `rule`. Never throws or rejects.
  *
- * @param project absolute path of the directory in which the hook was configured
  * @returns a promise only where the rule has an expression
  */
 export function answerRule(
   hook: CommandHookConfig,
   event: HookEventName,
-  input: HookInput,
-  project: string,
+  read: CallSource,
 ): RuleAnswer | Promise<RuleAnswer> {
-  if (hook.expr !== undefined) return answerExpression(hook, hook.expr, event, input, project);
-  return attempted(() => outputOf(hook, event, input, project));
+  if (hook.expr !== undefined) return answerExpression(hook, hook.expr, event, read);
+  return attempted(() => outputOf(hook, event, read));
 }
 
 async function answerExpression(
   hook: CommandHookConfig,
   expr: string,
   event: HookEventName,
-  input: HookInput,
-  project: string,
+  read: CallSource,
 ): Promise<RuleAnswer> {
   try {
     const expression = await expressionOf(hook, expr);
-    return expression.evaluate(input) ? attempted(() => outputOf(hook, event, input, project)) : {};
+    return expression.evaluate(read.input) ? attempted(() => outputOf(hook, event, read)) : {};
   } catch (error) {
     return { failure: `could not decide: ${errorMessage(error)}` };
   }
@@ -70,18 +67,13 @@ function attempted(answer: () => RuleAnswer): RuleAnswer {
   }
 }
 
-function outputOf(
-  hook: CommandHookConfig,
-  event: HookEventName,
-  input: HookInput,
-  project: string,
-): RuleAnswer {
+function outputOf(hook: CommandHookConfig, event: HookEventName, read: CallSource): RuleAnswer {
   const { decision, redact, set } = hook;
-  const found = findMatch(hook, event, callOf(input, project)) ?? {};
+  const found = findMatch(hook, event, callOf(read)) ?? {};
   const output = {
     ...(decision && { decision, reason: reasonOf(hook, event, found) }),
     ...(set && { hookSpecificOutput: { tool_input: { ...set } } }),
-    ...(redact && redactTexts(event, input, redact)),
+    ...(redact && redactTexts(event, read.input, redact)),
   };
   const matched = matchText(found);
   return { output, ...(matched !== '' && { matched }) };

@@ -1,3 +1,5 @@
+import type { CommandHookConfig } from '../protocol/types.js';
+
 /** A word of a shell command, as far as it is known before it runs. */
 export interface ShellWord {
   /** As it is written. */
@@ -47,6 +49,14 @@ export interface Call {
   readonly cwd: string;
   /** Absolute path of the project. */
   readonly project: string;
+}
+
+/** A call, with what conditions have found in it: planner, runner and rule try the same ones. */
+export interface KnownCall extends Call {
+  /** The input as it was given, whatever it is. */
+  readonly given: unknown;
+  /** Why hooks run for it. */
+  readonly found: Map<CommandHookConfig, FoundMatch>;
 }
 
 /** Why a condition matches. */

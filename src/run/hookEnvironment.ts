@@ -88,10 +88,12 @@ export function secretMasker(
   if (redact.length === 0) return (text) => text;
   const patterns = redact.join('\n');
   const known = maskers.get(patterns);
-  const isRedacted = known?.isRedacted ?? matcherOf(redact);
-  const secrets = Object.entries(host).filter(
-    ([name, value]) => isMaskable(value) && isRedacted(name),
-  );
+  const isRedacted = known?.isRedacted ?? remembering(matcherOf(redact));
+  // Only values that count are read, as each is asked of the system.
+  const secrets = Object.keys(host)
+    .filter(isRedacted)
+    .map((name) => [name, host[name]] as const)
+    .filter(([, value]) => isMaskable(value));
   const values = secrets.map(([name, value]) => `${name}=${value}`).join('\0');
   if (known?.values === values) return known.mask;
   const mask = maskerOf(secrets);
@@ -111,7 +113,22 @@ interface Masker {
 const maskers = new Map<string, Masker>();
 const MAX_MASKERS = 16;
 
-function maskerOf(secrets: readonly [string, string | undefined][]): (text: string) => string {
+/** Names of variables are few, and asked for again with each span. */
+function remembering(matches: (name: string) => boolean): (name: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (name) => {
+    const found = known.get(name) ?? matches(name);
+    if (known.size < MAX_NAMES) known.set(name, found);
+    return found;
+  };
+}
+
+const MAX_NAMES = 4096;
+
+function maskerOf(
+  secrets: readonly (readonly [string, string | undefined])[],
+): (text: string) => string {
+  if (secrets.length === 0) return (text) => text;
   const replaced = secrets
     .flatMap(([name, value = '']) => spellingsOf(value).map((writing) => ({ name, writing })))
     .toSorted((a, b) => b.writing.length - a.writing.length);
@@ -119,6 +136,7 @@ function maskerOf(secrets: readonly [string, string | undefined][]): (text: stri
     replaced.reduce((masked, { name, writing }) => masked.replaceAll(writing, `[${name}]`), text);
   return (text) => {
     const masked = mask(text);
+    if (!MAY_HIDE.test(masked)) return masked;
     const plain = withoutControls(masked);
     if (plain === masked) return masked;
     const maskedPlain = mask(plain);
@@ -138,6 +156,9 @@ function withoutControls(text: string): string {
   });
   return removeControls(decoded).replaceAll(/\p{Cf}/gu, '');
 }
+
+/** What {@link withoutControls} changes has one of these. */
+const MAY_HIDE = /[\\\p{Cc}\p{Cf}\u2028\u2029]/u;
 
 /** With a backslash behind it, which may end a terminal's escape sequence. */
 const ESCAPE_IN_JSON = /\\{1,3}u([0-9a-f]{4})(\\{2,4}(?![\\u]))?/gi;

@@ -69,7 +69,7 @@ export function findFailure(
       return {
         kind: 'timeout',
         what: `timed out after ${timeoutMs} ms`,
-        advice: 'make it faster, or raise its "timeout"',
+        advice: error?.message ?? 'make it faster, or raise its "timeout"',
       };
     case 'aborted':
       return { kind: 'aborted', what: 'was aborted' };

@@ -1,4 +1,5 @@
 import type { CommandOutcome } from '../process/command/outcome.js';
+import type { ServerWord } from '../protocol/hookOutput.js';
 import type { CallFacts } from '../protocol/events.js';
 import type { TextBound } from '../protocol/sanitizeText.js';
 import type { Stdin } from './preparedInput.js';
@@ -16,6 +17,8 @@ export interface RawAnswer extends Pick<
 > {
   /** What the format of `stdout` has no words for. */
   readonly foreign?: ForeignEffects;
+  /** Of a remote hook. */
+  readonly server?: ServerWord;
   /** What the hook's author calls the fields of `stdout` that have another name there: path → path. */
   readonly theirNames?: Readonly<Record<string, string>>;
 }

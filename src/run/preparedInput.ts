@@ -38,6 +38,8 @@ export interface PreparedInput {
   readonly env: Readonly<NodeJS.ProcessEnv>;
   /** The JSON for stdin, which many hooks may share; or why there is none. Built when it is first read. */
   readonly stdin: Stdin;
+  /** What rules know of the call already. */
+  call?: object | undefined;
 }
 
 /** Where hooks run, and with which variables of the host. */
@@ -47,24 +49,36 @@ export interface HookPlace {
   readonly directory?: () => string;
 }
 
-/** Writes an input as JSON, once for all hooks that read it. */
-export function prepareInput(
-  input: HookInput,
-  { environment, directory }: HookPlace,
-): PreparedInput {
-  let built: PreparedInput['env'] | undefined;
-  let written: Stdin | undefined;
-  const runsIn = directory?.() ?? input.cwd;
-  return {
-    input,
-    directory: runsIn,
-    get env() {
-      return (built ??= buildHookEnvironment(environment, runsIn));
-    },
-    get stdin() {
-      return (written ??= writeInput(input));
-    },
-  };
+/**
+ * Writes an input as JSON, once for all hooks that read it.
+ *
+ * @param call what rules know of it already
+ */
+export function prepareInput(input: HookInput, place: HookPlace, call?: object): PreparedInput {
+  return new InputOfHooks(input, place, call);
+}
+
+/** A class, as V8 takes long for a literal with getters. */
+class InputOfHooks implements PreparedInput {
+  readonly directory: string;
+  #env: PreparedInput['env'] | undefined;
+  #stdin: Stdin | undefined;
+
+  constructor(
+    readonly input: HookInput,
+    private readonly place: HookPlace,
+    public call: object | undefined,
+  ) {
+    this.directory = place.directory?.() ?? input.cwd;
+  }
+
+  get env(): PreparedInput['env'] {
+    return (this.#env ??= buildHookEnvironment(this.place.environment, this.directory));
+  }
+
+  get stdin(): Stdin {
+    return (this.#stdin ??= writeInput(this.input));
+  }
 }
 
 /**
@@ -117,7 +131,7 @@ export function deadlineOf(
       };
 }
 
-/** What is started for a hook, now or ahead of its event. `env` is built when it is first read. */
+/** What is started for a hook, now or ahead of its event. */
 export function startOptions(
   hook: CommandHookConfig,
   prepared: { readonly input: SessionFields } & Pick<PreparedInput, 'env' | 'directory'>,
@@ -127,12 +141,10 @@ export function startOptions(
   const extraEnv = hook.dialect ? { ...own, ...variablesOf(hook.dialect, prepared) } : own;
   const hasReferences = hook.args || hook.command.includes('$');
   return {
-    ...(hasReferences ? withReferences(hook, prepared, extraEnv) : { command: hook.command }),
     cwd: directory,
-    get env() {
-      return prepared.env;
-    },
+    env: prepared.env,
     extraEnv,
+    ...(hasReferences ? withReferences(hook, prepared, extraEnv) : { command: hook.command }),
   };
 }
 
@@ -236,13 +248,12 @@ export function ownVariables(
   cwd: string,
 ): Record<string, string> {
   const runsPython = RUNS_PYTHON_CODE.test([command, ...args].join(' '));
-  const own = Object.entries(env).filter(([name]) => !OWN_NAMES.has(name));
-  return {
-    ...(scope !== 'project' && runsPython && { PYTHONSAFEPATH: '1' }),
-    ...Object.fromEntries(own),
-    ...(extensionPath !== undefined && { extensionPath, workspacePath: cwd }),
-    ...(scope === 'project' && { PYTHONPYCACHEPREFIX: compiledFolder() }),
-  };
+  const own: Record<string, string> = {};
+  if (scope !== 'project' && runsPython) own['PYTHONSAFEPATH'] = '1';
+  for (const [name, value] of Object.entries(env)) if (!OWN_NAMES.has(name)) own[name] = value;
+  if (extensionPath !== undefined) Object.assign(own, { extensionPath, workspacePath: cwd });
+  if (scope === 'project') own['PYTHONPYCACHEPREFIX'] = compiledFolder();
+  return own;
 }
 
 /**

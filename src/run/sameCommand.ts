@@ -33,7 +33,7 @@ export function commandKey(hook: Started): string | undefined {
   return key;
 }
 
-/** What tells one question to a server from another. */
+/** What tells one question to a server from another: all keys that only remote hooks have. */
 export const REMOTE_KEYS = [
   'url',
   'headers',
@@ -44,7 +44,7 @@ export const REMOTE_KEYS = [
   'keyFile',
 ] as const;
 
-/** What tells one call of an MCP tool, or one judgement of a model, from another. */
+/** The same of calls of an MCP tool, and of judgements of a model. */
 export const MCP_KEYS = ['server', 'tool', 'input', 'mcpServer'] as const;
 export const PROMPT_KEYS = ['prompt', 'model'] as const;
 

@@ -150,8 +150,8 @@ export function keptHook(
   findObjection: FindObjection | undefined,
 ): KeptHook {
   return {
-    ...keptSettings(hook),
     warn,
+    ...keptSettings(hook),
     ...(findObjection && { findObjection: () => findObjection(hook) }),
   };
 }

@@ -30,34 +30,49 @@ export function traceHook(
   return traced(
     'hook',
     {
-      facts: () => ({ name: hookIdentity(hook), event, command: commandLine(hook), input }),
+      facts: () => ({
+        name: hookIdentity(hook),
+        event,
+        command: commandLine(hook),
+        input,
+        session: input.session_id,
+        agent: input.agent,
+      }),
       outcome: (result) => describeResult(result, reading),
     },
     run,
   );
 }
 
-function describeResult(result: HookExecutionResult, { input, stdin }: Reading): SpanOutcome {
-  const { output, stderr, exitCode, signal, error, eventName, process: age } = result;
+function describeResult(result: HookExecutionResult, reading: Reading): SpanOutcome {
+  const { output, stderr, exitCode, signal, error, eventName, policy, process: age } = result;
+  const { input } = reading;
   // A rule prints nothing: in its place stands what it is about.
   const stdout = result.stdout ?? result.matched;
   const counts = result.success || isBlocking(output?.decision);
+  const said = counts
+    ? withWhy(describeOutput(eventName, output, input), result)
+    : { verdict: 'fail' as const, reason: error?.message ?? endingOf(result) };
+  // What is spread comes last: V8 takes long for what is set behind that.
   return {
-    ...(counts
-      ? withWhy(describeOutput(eventName, output, input), result)
-      : { verdict: 'fail', reason: error?.message ?? endingOf(result) }),
     output: stdout,
     stderr,
     exitCode,
     signal,
     error,
     sizes: {
-      stdin: stdin instanceof Error ? 0 : stdin.byteLength,
+      stdin: result.hookConfig.type === 'rule' ? 0 : sizeOf(reading.stdin),
       stdout: Buffer.byteLength(stdout ?? ''),
       stderr: Buffer.byteLength(stderr ?? ''),
     },
-    ...(age && { process: age }),
+    process: age,
+    ...said,
+    ...(policy !== undefined && { policy }),
   };
+}
+
+function sizeOf(stdin: Reading['stdin']): number {
+  return stdin instanceof Error ? 0 : stdin.byteLength;
 }
 
 /** A block by accident (exit code 2 of a program that failed) has the failure as its reason. */

@@ -1,5 +1,12 @@
 import { errorMessage } from '../util/errorMessage.js';
-import { expecting, oneOf, readFields, text as anyText, type FieldTable } from '../util/checks.js';
+import {
+  expecting,
+  flag,
+  oneOf,
+  readFields,
+  text as anyText,
+  type FieldTable,
+} from '../util/checks.js';
 import { orUndefined } from '../util/paths.js';
 import { isRecord } from '../util/records.js';
 import { maskedNames, secretMasker, type HookEnvironmentPolicy } from '../run/hookEnvironment.js';
@@ -16,6 +23,8 @@ const MAX_DEPTH = 60;
 /** A span that has ended, as a line of a trace file has it: masked, cut, and without control characters. */
 export interface SpanRecord {
   readonly id: string;
+  /** 32 hexadecimal digits, the same in all that one span has led to, also on policy servers. */
+  readonly trace?: string;
   readonly parent: string | null;
   readonly kind: SpanKind;
   readonly name: string;
@@ -44,6 +53,19 @@ export interface SpanRecord {
   readonly input?: string;
   readonly output?: string;
   readonly stderr?: string;
+  readonly agent?: string;
+  readonly session?: string;
+  readonly tool?: string;
+  readonly call?: string;
+  /** The person who answered a question of hooks about it. */
+  readonly approver?: string;
+  /** The version of the policy that has answered, of what a policy server does and of the remote hook that asks it. */
+  readonly policy?: string;
+  /** Within a shadow: has no effect on anything. */
+  readonly isShadow?: boolean;
+  /** Of a shadow: the verdict that counted in its place, and the version of its policy. */
+  readonly counted?: string;
+  readonly countedPolicy?: string;
   /** In the record of a fleet: the `team/agent` that it came from. */
   readonly from?: string;
 }
@@ -58,20 +80,26 @@ export function toSpanRecord(span: Span, policy: HookEnvironmentPolicy = {}): Sp
   const mask = secretMasker(maskingOf(policy));
   const clean = (text: string) => cutText(removeControls(mask(text)), MAX_TEXT);
   const write = (value: unknown) => textOf(value, mask, clean);
-  const { id, parent, kind, exitCode, signal, sizes, ownMs } = span;
+  const { id, trace, parent, kind, exitCode, signal, sizes, ownMs } = span;
   return {
     id,
+    trace,
     parent,
     kind,
     name: clean(span.name),
     event: span.event,
     moment: span.moment,
+    agent: write(span.agent),
+    session: write(span.session),
+    tool: write(span.tool),
+    call: write(span.call),
     start: toMicroseconds(span.start),
     durationMs: toMicroseconds(span.durationMs ?? 0),
     ownMs: ownMs === undefined ? undefined : toMicroseconds(ownMs),
     verdict: span.verdict ?? 'allow',
     reason: write(span.reason),
     decidedBy: span.decidedBy?.map(clean),
+    approver: write(span.approver),
     command: write(span.command),
     exitCode,
     signal,
@@ -82,6 +110,10 @@ export function toSpanRecord(span: Span, policy: HookEnvironmentPolicy = {}): Sp
     input: write(span.input),
     output: write(span.output),
     stderr: write(span.stderr),
+    policy: span.policy,
+    isShadow: span.isShadow,
+    counted: span.counted?.verdict,
+    countedPolicy: span.counted?.policy,
   };
 }
 
@@ -165,11 +197,17 @@ type ReadSpan = Omit<SpanRecord, 'parent' | 'verdict' | 'decidedBy'> &
 /** The file may come from anywhere: only fields of the right type are taken. */
 const FIELDS: FieldTable<ReadSpan> = {
   id: { struct: anyText, required: true },
+  trace: { struct: anyText },
   parent: { struct: anyText },
   kind: { struct: oneOf(...SPAN_KINDS), required: true },
   name: { struct: anyText, required: true },
   event: { struct: anyText },
   moment: { struct: anyText },
+  agent: { struct: anyText },
+  session: { struct: anyText },
+  tool: { struct: anyText },
+  call: { struct: anyText },
+  approver: { struct: anyText },
   start: { struct: time, required: true },
   durationMs: { struct: time, required: true },
   ownMs: { struct: time },
@@ -185,6 +223,10 @@ const FIELDS: FieldTable<ReadSpan> = {
   input: { struct: anyText },
   output: { struct: anyText },
   stderr: { struct: anyText },
+  policy: { struct: anyText },
+  isShadow: { struct: flag },
+  counted: { struct: anyText },
+  countedPolicy: { struct: anyText },
   from: { struct: anyText },
 };
 

@@ -16,6 +16,7 @@ import type { HookEventName } from '../protocol/types.js';
 import { ToolErrorType, type ToolResult } from '../tools/tools.js';
 import { describeOutput } from './hookSpans.js';
 import {
+  currentSpan,
   isTraced,
   OpenSpan,
   traced,
@@ -23,6 +24,7 @@ import {
   type SpanFacts,
   type SpanKind,
   type SpanOutcome,
+  type SpanOwner,
 } from './span.js';
 
 /** What one run of a stack is. */
@@ -30,7 +32,7 @@ export const SPAN_OF: Record<StackName, SpanKind> = { tool: 'tool', model: 'mode
 
 type Run<C> = (ctx: C, next?: Next) => Promise<void>;
 
-type Tracer<C> = (run: Run<C>, ...args: Parameters<Run<C>>) => Promise<void>;
+type Tracer<C> = (run: Run<C>, ctx: C, next: Next | undefined, owner: SpanOwner) => Promise<void>;
 
 const tracers: { readonly [S in StackName]: Tracer<StackContexts[S]> } = {
   tool: traceToolCall,
@@ -44,15 +46,30 @@ export function traceRun<S extends StackName>(
   run: Run<StackContexts[S]>,
   ctx: StackContexts[S],
   next: Next | undefined,
+  sessionId?: () => string,
 ): Promise<void> {
-  return isTraced(SPAN_OF[stack]) ? tracers[stack](run, ctx, next) : run(ctx, next);
+  if (!isTraced(SPAN_OF[stack])) return run(ctx, next);
+  const { sessionId: said, agent } = ctx.session ?? {};
+  const session = said ?? currentSpan()?.session ?? sessionId?.();
+  return tracers[stack](run, ctx, next, { session, agent });
 }
 
-function traceToolCall(run: Run<ToolCall>, call: ToolCall, next: Next | undefined): Promise<void> {
+function traceToolCall(
+  run: Run<ToolCall>,
+  call: ToolCall,
+  next: Next | undefined,
+  owner: SpanOwner,
+): Promise<void> {
   return traced(
     'tool',
     {
-      facts: () => ({ name: call.toolName, input: call.originalInput }),
+      facts: () => ({
+        name: call.toolName,
+        input: call.originalInput,
+        tool: call.toolName,
+        call: call.callId,
+        ...owner,
+      }),
       outcome: () => {
         const changes = [
           ...changeOf('input', call.originalInput, call.input),
@@ -83,28 +100,37 @@ export function traceRefusal(
   const { type, message: reason } = result.error ?? {};
   const verdict = type === ToolErrorType.NotAllowed ? 'block' : 'fail';
   const outcome = { verdict, reason, decidedBy, output: result } as const;
-  new OpenSpan('tool', { name, input }).end(() => outcome);
+  const span = new OpenSpan('tool', { name, input, tool: name });
+  span.begin(() => span.end(() => outcome));
 }
 
 function traceEvent(
   run: Run<AnyHookContext>,
   ctx: AnyHookContext,
   next: Next | undefined,
+  owner: SpanOwner,
 ): Promise<void> {
   const { event } = ctx;
   return traced(
     'event',
     {
-      facts: () => ({ name: event, event, ...describePayload(ctx as HookContext) }),
+      facts: () => ({
+        name: event,
+        event,
+        ...describePayload(ctx as HookContext),
+        ...owner,
+      }),
       outcome: () => {
         const { finalOutput, decidedBy, errors = [], results = [] } = ctx.aggregated ?? {};
         const said = { ...describeOutput(event, finalOutput, ctx.input), decidedBy };
         const failed = said.verdict === 'allow' && results.some((each) => !each.success);
         return {
-          ...(failed ? { verdict: 'fail', reason: errors[0]?.message } : said),
-          ...(ctx.verdict.kind !== 'allow' && verdictOf(ctx, [])),
           output: finalOutput,
           sizes: { hooks: results.length },
+          ...(failed ? { verdict: 'fail' as const, reason: errors[0]?.message } : said),
+          ...(ctx.verdict.kind !== 'allow' && verdictOf(ctx, [])),
+          // Where nobody has said it, it is that of the configuration.
+          ...(ctx.input && { session: ctx.input.session_id }),
         };
       },
     },
@@ -113,10 +139,11 @@ function traceEvent(
 }
 
 /** By the names that hooks read. A payload that cannot be encoded is shown as it is: a span must not break its event. */
-function describePayload({ event, payload }: HookContext): Pick<SpanFacts, 'input' | 'moment'> {
+function describePayload({ event, payload }: HookContext): Partial<SpanFacts> {
   const { encode, momentOf } = events[event] as EventDefinition<HookEventName>;
   try {
-    return { input: encode(payload), moment: momentOf?.(payload) };
+    const { toolName: tool, callId: call } = payload as Partial<Record<string, string>>;
+    return { input: encode(payload), moment: momentOf?.(payload), tool, call };
   } catch {
     return { input: payload };
   }
@@ -127,10 +154,12 @@ async function traceModelCall(
   run: Run<ModelCall>,
   call: ModelCall,
   next: Next | undefined,
+  owner: SpanOwner,
 ): Promise<void> {
   const span = new OpenSpan('model', {
     name: call.originalRequest.model,
     input: call.originalRequest,
+    ...owner,
   });
   try {
     await span.within(() => run(call, next));

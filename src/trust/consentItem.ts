@@ -106,7 +106,8 @@ function withDigest(item: Omit<ConsentItem, 'digest'>): ConsentItem {
   return { ...item, digest: digestOf(item) };
 }
 
-function sortKeys<T>(value: T): T {
+/** The same value, whose keys stand in the same order however they were written. */
+export function sortKeys<T>(value: T): T {
   if (Array.isArray(value)) return value.map((item: unknown) => sortKeys(item)) as T;
   if (!isRecord(value)) return value;
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);

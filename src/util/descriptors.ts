@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { errorCode } from './errorMessage.js';
+import { every, retry } from './retry.js';
 
 /**
  * Descriptors that must be free before a start. Three pipes and the channel on which a failed `exec` is
@@ -29,19 +30,15 @@ const SHORTAGE_PAUSE_MS = 20;
 /** Does what needs a descriptor; while there is none, again and again for a second. */
 export async function waitForDescriptors<T>(work: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + SHORTAGE_LIMIT_MS;
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isShortage(error) || performance.now() >= deadline) throw error;
-      await sleep(SHORTAGE_PAUSE_MS);
-    }
-  }
+  const onFailure = (error: unknown) => {
+    if (!isShortage(error) || performance.now() >= deadline) throw error;
+  };
+  return retry(work, { pauses: every(SHORTAGE_PAUSE_MS), onFailure });
 }
 
 /** Whether an error says that there are no descriptors left. */
 export function isShortage(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = errorCode(error);
   return code === 'EMFILE' || code === 'ENFILE';
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, lstat, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorCode } from './errorMessage.js';
+import { ignoreMissing } from './missing.js';
 
 /** Ms after which a lock counts as left by a killed process. The work under a lock takes a few ms. */
 const STALE_MS = 10_000;
@@ -55,12 +56,8 @@ async function acquire(lock: string, patienceMs: number): Promise<FileHandle> {
 async function removeStale(lock: string): Promise<void> {
   if (!(await isStale(lock))) return;
   const aside = `${lock}.${randomUUID()}`;
-  try {
-    await rename(lock, aside);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return;
-    throw error;
-  }
+  const isMoved = await rename(lock, aside).then(() => true, ignoreMissing);
+  if (!isMoved) return;
   // Somebody else may have done the same, and locked, in between: that lock goes back.
   if (!(await isStale(aside))) await link(aside, lock).catch(() => undefined);
   await rm(aside, { force: true });

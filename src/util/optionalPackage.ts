@@ -1,4 +1,4 @@
-import { errorCode } from './errorMessage.js';
+import { errorCode, errorMessage } from './errorMessage.js';
 
 /**
  * Loads a package that need not be installed, and that the bundlers of hosts do not look for.
@@ -14,8 +14,15 @@ export async function loadOptional<T>(name: string, need: string, installed = na
   } catch (error) {
     if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new Error(
-      `${need} the package "${name}", which is not installed: npm install ${installed}`,
+      `${need} the package "${name}", which is not installed: npm install ${isGlobal(error) ? '-g ' : ''}${installed}`,
       { cause: error },
     );
   }
+}
+
+/** Whether hookstack is where `npm install -g` puts it: packages of the current directory are not found from there. */
+function isGlobal(error: unknown): boolean {
+  return /imported from .*[\\/](lib|npm)[\\/]node_modules[\\/]hookstack[\\/]/.test(
+    errorMessage(error),
+  );
 }

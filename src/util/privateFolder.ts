@@ -40,7 +40,9 @@ export function makePrivate(folder: string): void {
   const stats = lstatSync(folder);
   const isOwn = stats.uid === (process.getuid?.() ?? stats.uid);
   if (!stats.isDirectory() || !isOwn || (stats.mode & MAY_BE_WRITTEN_BY_OTHERS) !== 0) {
-    throw new Error(`${folder} must be a folder of yours that nobody else can write, and no link`);
+    throw new Error(
+      `${folder} must be a folder of yours that nobody else can write, and no link: chmod 700 it, or remove it`,
+    );
   }
 }
 

@@ -88,13 +88,13 @@ const OWN_FIELD = { configurable: true, enumerable: true, writable: true };
  */
 export function isTooDeep(value: unknown, limit = MAX_NESTING): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  let level = new Set<object>([value]);
-  for (let depth = 1; level.size > 0; depth++) {
+  let level: Iterable<object> | undefined = [value];
+  for (let depth = 1; level; depth++) {
     if (depth > limit) return true;
-    const inside = new Set<object>();
+    let inside: Set<object> | undefined;
     for (const item of level) {
       for (const field of Object.values(item) as unknown[]) {
-        if (typeof field === 'object' && field !== null) inside.add(field);
+        if (typeof field === 'object' && field !== null) (inside ??= new Set()).add(field);
       }
     }
     level = inside;

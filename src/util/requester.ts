@@ -20,6 +20,8 @@ const requesters = new AsyncLocalStorage<RequestingProcess>();
 
 /** Does some work for another process. What that does not say is as whoever asked before has it. */
 export function onBehalfOf<T>(requester: RequestingProcess, work: () => T): T {
+  // A store that nobody needs makes each promise of the process slow on Node.js 20 and 22.
+  if (Object.keys(requester).length === 0) return work();
   return requesters.run({ ...requesters.getStore(), ...requester }, work);
 }
 

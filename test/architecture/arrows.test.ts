@@ -25,7 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   fleet: names('process protocol run shell trace util'),
   'fleet.ts': names('fleet'),
   mcp: names('fleet process protocol run util'),
-  prompts: names('fleet process protocol run trace util'),
+  prompts: names('process protocol run trace util'),
   'stack.ts': names('compose.ts context.ts middlewareGuard.ts protocol trace util'),
   approvals: names('confirmation-bus protocol trace util'),
   middleware: names(
@@ -122,6 +122,17 @@ describe('the arrows between files', () => {
     }
     for (const room of Object.keys(found)) found[room] = [...new Set(found[room])].toSorted();
     expect(found).toEqual(MAY_IMPORT);
+  });
+
+  it.each([
+    ['policy', ['serve']],
+    ['record', ['collect', 'trace']],
+    ['shared', ['mcp', 'serve']],
+  ])('lead to %s from its commands, and never back', (room, commands) => {
+    const ofRoom = [...imports].filter(([file]) => file.startsWith(`src/cli/${room}/`));
+    const targets = ofRoom.flatMap(([, each]) => each.map((file) => file.split('/')[2] ?? ''));
+    expect(targets).not.toEqual([]);
+    expect(targets.filter((each) => commands.includes(each))).toEqual([]);
   });
 
   it('lead down only, so that no two rooms import each other', () => {

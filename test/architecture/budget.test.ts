@@ -6,38 +6,39 @@ import { findNodes, listFiles, readSource } from '../requirements/syntax.js';
  * what it buys.
  */
 const LINES: Readonly<Record<string, number>> = {
-  middleware: 2880,
+  middleware: 2940,
   'src/config': 1880,
   'src/context.ts src/compose.ts src/stack.ts src/middlewareGuard.ts': 730,
   'src/core': 1660,
   'src/dialects': 3500,
-  'src/hooks': 2970,
-  'src/mcp src/prompts': 1350,
-  'src/process': 3800,
-  'src/protocol': 3350,
-  'src/rules': 6190,
-  'src/run': 1810,
+  'src/hooks': 3020,
+  'src/mcp src/prompts': 1370,
+  'src/process': 3860,
+  'src/protocol': 3370,
+  'src/rules': 6200,
+  'src/run': 1850,
   'src/shell': 340,
   'src/tools src/confirmation-bus': 310,
-  'src/trace': 1100,
+  'src/trace': 1300,
   'src/trust': 1880,
-  'src/util': 1930,
+  'src/util': 2030,
 };
-const ALL = 35_650;
+const ALL = 36_150;
 
-/** The same for the rooms around the engine: adapters; of a fleet its servers, its record, and who asks. */
+/** The same for the rooms around the engine: adapters; of a fleet its servers, their policies, its record, and who asks. */
 const AROUND: Readonly<Record<string, number>> = {
-  'src/cli/collect': 390,
-  'src/cli/serve': 3550,
-  'src/fleet': 2800,
+  'src/cli/collect src/cli/record': 1470,
+  'src/cli/policy': 460,
+  'src/cli/serve': 3870,
+  'src/fleet': 2920,
   'src/hosts': 4890,
 };
 
 /** The same for what people who write hooks look at them with. */
 const LOOKING: Readonly<Record<string, number>> = {
-  'src/cli/commands.ts src/cli/main.ts src/cli/program.ts src/cli/completion': 830,
-  'src/cli/explain src/cli/fire src/cli/list src/cli/stack src/cli/switch src/cli/trace': 1370,
-  'src/cli/shared': 3480,
+  'src/cli/commands.ts src/cli/main.ts src/cli/program.ts src/cli/completion': 890,
+  'src/cli/explain src/cli/fire src/cli/list src/cli/stack src/cli/switch src/cli/trace': 1600,
+  'src/cli/shared': 4840,
   'src/cli/test src/cli/trust src/cli/validate': 1170,
   'src/validate': 1160,
 };
@@ -45,14 +46,14 @@ const LOOKING: Readonly<Record<string, number>> = {
 /** The same for what is left: the program's other rooms, the reference agent, and the small parts of the library. */
 const OTHERS: Readonly<Record<string, number>> = {
   'src/agent': 2260,
-  'src/approvals src/author src/extensions': 1370,
+  'src/approvals src/author src/extensions': 1410,
   'src/cli/add': 2520,
   'src/cli/doctor src/cli/init src/cli/migrate src/cli/run': 5020,
   'src/cli/hook src/cli/install src/cli/resident': 3820,
   'src/cli/mcp': 4100,
   'src/author.ts src/fleet.ts src/index.ts src/debug-common.d.ts src/koa-compose.d.ts src/raw.d.ts src/sdk.d.ts': 430,
 };
-const WHOLE = 74_700;
+const WHOLE = 78_850;
 
 const filesOf = (room: string): string[] =>
   listFiles(...room.split(' ').map((part) => (part.endsWith('.ts') ? part : `${part}/**/*.ts`)));

@@ -25,6 +25,7 @@ const MAY_OPEN: Readonly<Record<string, { readonly uses: string; readonly why: s
   'src/cli/hook/event.ts': { uses: 'readSync', why: 'reads stdin' },
   'src/util/writeAtomically.ts': { uses: 'open', why: 'makes a new file, and reads none' },
   'src/util/fileLock.ts': { uses: 'open', why: 'makes a new file, and reads none' },
+  'src/cli/record/days.ts': { uses: 'open', why: 'makes a new file, and reads none' },
   'src/cli/hook/tellPerson.ts': { uses: 'openSync', why: 'makes an empty file, and reads none' },
   'src/process/command/gate.ts': { uses: 'openSync', why: 'makes a new file, and reads none' },
   'src/trace/privateFile.ts': { uses: 'openSync', why: 'opens to write, and follows no link' },

@@ -20,9 +20,10 @@ describe('the way of a call through the sources', () => {
   it('grows for a reason only, for a tool call with a BeforeTool and an AfterTool hook', async () => {
     const { rows, files, functions, lines } = await measure('tool');
     expect(files).toBeLessThanOrEqual(27);
-    // A host that follows its settings looks at them, hooks may be started without being waited for, and texts may be long.
-    expect(functions).toBeLessThanOrEqual(154);
-    expect(lines).toBeLessThanOrEqual(1400);
+    // A host that follows its settings looks at them, hooks may be started without being waited for, texts may be long,
+    // and what was found for a call is handed on.
+    expect(functions).toBeLessThanOrEqual(158);
+    expect(lines).toBeLessThanOrEqual(1420);
     const page = readFileSync(path.join(import.meta.dirname, '../../docs/architecture.md'), 'utf8');
     const [, told = ''] = page.split(/<!-- way of one tool call: (?:begin|end) -->/);
     const names = Array.from(told.matchAll(/`([^`]+)`/g), ([, file]) => file);

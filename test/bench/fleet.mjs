@@ -4,6 +4,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { holdContest } from './contests.mjs';
 import { measureAgents } from './fleet/measureAgents.mjs';
+import { measureHooks } from './fleet/measureHooks.mjs';
+import { measureRatios } from './fleet/measureRatios.mjs';
 import { measureRecord } from './fleet/measureRecord.mjs';
 import { measureThroughput } from './fleet/measureThroughput.mjs';
 import { BARE_SUBJECT, GROUPS, passwordOf, startBroker } from './fleet/startBroker.mjs';
@@ -36,19 +38,20 @@ const file = (name) => fileURLToPath(new URL(`fleet/${name}.mjs`, import.meta.ur
 export function measureFleet(rounds, onProgress) {
   return withFleet(async (fleet) => {
     const asker = await fleet.startAsker('asker');
-    const rows = [];
+    const rows = await measureHooks(fleet, asker, rounds, onProgress);
     for (const contest of QUESTIONS) {
       onProgress(contest.title);
       rows.push(await holdContest(contest, { asker }, rounds));
     }
+    const ratios = await measureRatios(fleet, asker, rounds, onProgress);
     const throughput = await measureThroughput(fleet, asker, rounds, onProgress);
     onProgress('a thousand agents');
     const agents = await measureAgents(fleet, rounds);
     onProgress('the record');
     const record = await measureRecord(fleet, rounds);
     return {
-      rows: [...rows, ...throughput.rows, ...record.rows],
-      tables: [throughput.table, agents, record.table],
+      rows: [...rows, ...ratios.rows, ...throughput.rows, ...record.rows],
+      tables: [ratios.table, throughput.table, agents, record.table],
     };
   });
 }

@@ -1,5 +1,5 @@
 import events from 'node:events';
-import { appendFile, link, stat, symlink, truncate } from 'node:fs/promises';
+import { appendFile, link, mkdir, stat, symlink, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { record } from '../trace/helpers.js';
@@ -33,6 +33,13 @@ it('exits with 1 for a file without spans', async () => {
     stdout: '',
     stderr: 'error: empty.jsonl holds no spans; write some with --trace empty.jsonl',
   });
+});
+
+it('tells who has answered a question', async () => {
+  const question = record({ kind: 'question', name: 'careful', approver: 'ann@example.com' });
+  await cli.write('asked.jsonl', `${JSON.stringify(question)}\n`);
+  const { stdout } = await cli.run(['trace', 'asked.jsonl']);
+  expect(stdout).toMatch(/^question careful .*, answered by ann@example\.com$/m);
 });
 
 describe('run --trace', () => {
@@ -221,7 +228,6 @@ describe('trace', () => {
 
   it.each([
     { what: 'a missing trace', args: ['missing.jsonl'], says: 'missing.jsonl cannot be read' },
-    { what: 'a directory', args: ['.'], says: 'The trace . cannot be read' },
     {
       what: 'a page in place of the trace',
       args: ['t', '--html', './t'],
@@ -298,11 +304,33 @@ describe('trace --follow', () => {
   });
 
   it.each([
-    [['--follow', '--html', 'page.html'], '--follow goes without'],
+    [
+      ['--follow', '--html', 'page.html'],
+      "option '--html <out>' cannot be used with option '--follow",
+    ],
+    [['--diff', '--html', 'page.html'], "option '--diff' cannot be used with option '--html"],
+    [['--diff', '--slowest', '3'], "option '--diff' cannot be used with option '--slowest"],
+    [['--query', '', '--diff'], "option '--query <conditions>' cannot be used with option '--diff"],
+    [['--nats', 'nats://127.0.0.1:1'], '--nats tells what comes, and reads no file'],
     [[], 'There is no trace: name its file, or set HOOKSTACK_TRACE'],
   ])('refuses %j', async (options, message) => {
     const file = options.length > 0 ? ['live.jsonl'] : [];
     const { exitCode, stderr } = await cli.run(['trace', ...file, ...options]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining(message) });
+  });
+});
+
+it.each([
+  [['trace'], 2],
+  [['trace', '--follow'], 2],
+  [['trace', '--html', 'page.html'], 2],
+  [['fire', '--from-trace'], 1],
+])('has nobody remove a directory: %j', async (args, code) => {
+  await mkdir(join(cli.project, 'record'));
+  const { exitCode, stderr } = await cli.run([...args, 'record']);
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: code,
+    stderr:
+      'error: record is a directory; name a file in it, or ask all of them with hookstack trace --query or --diff',
   });
 });

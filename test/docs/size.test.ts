@@ -10,11 +10,11 @@ const texts = new Map(
 /** As `wc -w` counts them: snippets, tables and their lines included. */
 const countWords = (text: string) => text.match(/\S+/g)?.length ?? 0;
 
-it('the pages of docs have at most 46,200 words', () => {
+it('the pages of docs have at most 47,600 words', () => {
   const docs = [...texts].filter(([page]) => page.startsWith('docs/'));
   const words = docs.reduce((sum, [, text]) => sum + countWords(text), 0);
   expect(docs.length).toBeGreaterThan(20);
-  expect(words).toBeLessThanOrEqual(46_200);
+  expect(words).toBeLessThanOrEqual(47_600);
 });
 
 it('README.md has at most 900 words', () => {

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { describe, expect } from 'vitest';
 import { collectOnce, readCollected } from '../fleet/recordHelpers.js';
-import type { FLEET_SECRETS } from '../helpers/natsServer.js';
+import { startNats, type FLEET_SECRETS } from '../helpers/natsServer.js';
 import { rawClient } from '../helpers/fleetQuestions.js';
 import { callTool, fleetFault, SOON, type Fleet } from './helpers/fleet.js';
 import { POLICY } from './helpers/fleetPolicy.js';
@@ -137,6 +138,37 @@ describe('a secret', () => {
       expect(called).toMatchObject({ ran: false, text: expect.stringMatching(/tls/iu) });
       expect(heard.connections).toBeGreaterThan(0);
       expect(heard.text).toBe('');
+    },
+  );
+});
+
+describe('the secret of a server', () => {
+  fleetFault(
+    'is replaced at NATS, and then in its file: the server is back without a signal',
+    async ({ fleet }) => {
+      const config = await readFile('examples/fleet/nats-server.conf', 'utf8');
+      const configWith = (password: string) =>
+        fleet.writeSecret('nats.conf', config.replace('$FLEET_POLICY', `"${password}"`));
+      const nats = await startNats(configWith('password-of-policy'));
+      fleet.onClose(() => nats.dispose());
+      const { server, url } = await fleet.serve(POLICY, { nats: nats.url });
+      const status = async () => (await fetch(`${url}/readyz`)).status;
+      await expect.poll(status, SOON).toBe(200);
+      configWith('password-of-later');
+      process.kill(nats.pid, 'SIGHUP');
+      await expect.poll(status, SOON).toBe(503);
+      await expect.poll(() => server.log, SOON).toContain('the secret is another one');
+      // Also one that is half written is no end.
+      fleet.writeSecret('secret-policy', '-----BEGIN NATS USER JWT-----');
+      const refusals = async () =>
+        (await readFile(path.join(nats.store, 'log'), 'utf8')).split('authentication error').length;
+      const before = await refusals();
+      await expect.poll(refusals, SOON).toBeGreaterThan(before + 4);
+      fleet.writeSecret('secret-policy', 'policy:password-of-later');
+      await expect.poll(status, SOON).toBe(200);
+      const agent = fleet.agent({ url: `${nats.url}/acme/one` });
+      expect((await callTool(agent, 'read_file')).ran).toBe(true);
+      expect(server.log).not.toContain('password-of');
     },
   );
 });

@@ -68,10 +68,8 @@ describe('a policy server', () => {
       await warmUp(fleet);
       servers[0]!.server.signal('SIGSTOP');
       const failed = await ask(100, 300);
-      host.measure('timed out', failed, 'of 300 while one of three hangs');
-      expect(failed).toBeGreaterThan(0);
-      expect(failed).toBeLessThan(200);
-      expect(host.warnings.join()).toContain('timed out after 500 ms');
+      host.measure('failed', failed, 'of 300 while one of three hangs');
+      expect(failed).toBe(0);
       servers[0]!.server.signal('SIGCONT');
       await expect.poll(() => ask(1000, 60), SOON).toBe(0);
     },
@@ -99,7 +97,7 @@ describe('a policy server', () => {
     '102 slow, and full: it refuses at once what it cannot take, and keeps no queue',
     async ({ fleet, host }) => {
       const { server, url } = await fleet.serve(POLICY, { args: ['--max-concurrent', '8'] });
-      const agent = fleet.agent({ timeout: 10_000 });
+      const agent = fleet.agent({ timeout: 60_000 });
       await askNumber(agent, 10);
       const before = server.memory;
       const until = path.join(host.directory, 'go on');

@@ -6,6 +6,7 @@ import { Config } from '../../src/config/config.js';
 import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
 import { toParts } from '../../src/protocol/llmContent.js';
 import type { CommandHookConfig, HookDefinition } from '../../src/protocol/types.js';
+import type { Approver } from '../../src/protocol/approval.js';
 import { postTo } from '../../src/fleet/fleetApprover.js';
 import { agentAt, rawClient, useNats } from '../helpers/fleetQuestions.js';
 import { marked } from '../helpers/marked.js';
@@ -51,13 +52,20 @@ async function call(
   {
     event = 'BeforeTool',
     dialect,
-  }: { event?: 'BeforeTool' | 'AfterTool'; dialect?: 'claude' } = {},
+    approver,
+  }: { event?: 'BeforeTool' | 'AfterTool'; dialect?: 'claude'; approver?: Approver } = {},
 ) {
   const debugLogger = new RecordingLogger();
   const timeout = dialect ? 5 : 5000;
   const remote = { name: 'central', timeout, ...hook, type: 'remote', command: '' } as const;
   const group: HookDefinition = { ...(dialect && { dialect }), hooks: [remote] };
-  const config = new Config({ enableHooks: true, hooks: { [event]: [group] }, debugLogger });
+  const hooks = { [event]: [group] };
+  const config = new Config({
+    enableHooks: true,
+    hooks,
+    debugLogger,
+    ...(approver && { approver }),
+  });
   onTestFinished(() => config.dispose());
   let ran = false;
   const { llmContent, stopReason } = await executeToolWithHooks(
@@ -179,6 +187,50 @@ describe('where hooks of the server have failed', () => {
     const guarded = await call({ ...hook, onFailure: 'deny' }, { event: 'AfterTool' });
     expect(guarded.isStopped).toBe(true);
     expect(guarded.text).not.toContain('the result');
+  });
+});
+
+const approver = () =>
+  vi.fn<Approver>(() => ({ decision: 'allow', by: 'anna', remember: 'session' }));
+const asking = (mark: object) =>
+  overHttp((id) => marked(id, { decision: 'ask', reason: 'sure?' }, mark));
+
+describe('where a hook of the server asks', () => {
+  it('a person is told its name, cleaned and of a length, beside that of the hook here', async () => {
+    const names = ['no-production', `\u001B[31m${'x'.repeat(1000)}`];
+    names.push(...Array.from({ length: 100 }, () => 'more'));
+    const person = approver();
+    const { ran } = await call(await asking({ decidedBy: names }), { approver: person });
+    expect(ran).toBe(true);
+    const [hook] = person.mock.calls[0]![0].hooks;
+    expect(hook?.name).toBe('central');
+    expect(hook?.decidedBy).toHaveLength(64);
+    expect(hook?.decidedBy?.slice(0, 2)).toEqual(['no-production', 'x'.repeat(300)]);
+  });
+
+  it('a yes for the session is one for that hook of the server', async () => {
+    let decidedBy = ['harmless'];
+    const said = { decision: 'ask', reason: 'sure?' };
+    const where = await overHttp((id) => marked(id, said, { decidedBy }));
+    const hook = { name: 'central', ...where, type: 'remote', command: '' } as const;
+    const person = approver();
+    const hooks = { BeforeTool: [{ hooks: [hook] }] };
+    const config = new Config({ enableHooks: true, hooks, approver: person });
+    onTestFinished(() => config.dispose());
+    const result = { llmContent: '', returnDisplay: '' };
+    const run = () => executeToolWithHooks(config, 'write_file', {}, async () => result);
+    await run();
+    await run();
+    expect(person).toHaveBeenCalledTimes(1);
+    decidedBy = ['no-production'];
+    await run();
+    expect(person).toHaveBeenCalledTimes(2);
+  });
+
+  it.each([[undefined], ['no-production'], [[1]]])('%j is no list of names', async (decidedBy) => {
+    const person = approver();
+    expect((await call(await asking({ decidedBy }), { approver: person })).ran).toBe(true);
+    expect(person.mock.calls[0]![0].hooks[0]).not.toHaveProperty('decidedBy');
   });
 });
 

@@ -1,9 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { remoteApprover } from '../../src/fleet/fleetApprover.js';
+import { answerQuestion } from '../../src/cli/serve/approvals/approvalQuestions.js';
 import { digestOf, keyOf } from '../../src/cli/serve/approvals/storedQuestion.js';
 import type { ApprovalRequest } from '../../src/protocol/approval.js';
+import { listenToSpans, type Span } from '../../src/trace/span.js';
 import { startNats, type TestNats } from '../helpers/natsServer.js';
 import { connectAs, postOver, requestOf, startServer, type TestServer } from './approvalHelpers.js';
 
@@ -61,10 +64,12 @@ describe('a question to a person', () => {
     expect(here.key).not.toContain(request.id);
     const approval = { decision: 'allow', reason: 'fine', by: 'anna' } as const;
     expect(await second.board.answer(there.key, there.revision, approval)).toEqual({
-      kind: 'counts',
+      state: 'given',
     });
     expect(await asked).toEqual(approval);
-    expect(second.lines).toEqual(['anna allowed acme/one (run_shell_command): fine']);
+    expect(second.lines[0]).toBe('anna allowed acme/one (run_shell_command): fine');
+    const lines = [...first.lines, ...second.lines];
+    expect(lines).toContain('acme/one (run_shell_command) has the answer of anna');
     await vi.waitFor(() => expect(first.board.list()).toEqual([]));
   });
 
@@ -81,8 +86,8 @@ describe('a question to a person', () => {
     ]);
     const { by } = await asked;
     const isAnna = by === 'anna';
-    expect(counted[isAnna ? 0 : 1]).toEqual({ kind: 'counts' });
-    expect(counted[isAnna ? 1 : 0]).toEqual({ kind: 'answered', by });
+    expect(counted[isAnna ? 0 : 1]).toEqual({ state: 'given' });
+    expect(counted[isAnna ? 1 : 0]).toEqual({ status: 409, error: `already answered by ${by}` });
   });
 
   it('is a no once its time is over, and an answer after that does not count', async () => {
@@ -91,7 +96,7 @@ describe('a question to a person', () => {
     const { key, revision } = await shownOn(first, request);
     await expect(asked).rejects.toThrow('nobody has answered in time');
     const late = { decision: 'allow', by: 'anna' } as const;
-    expect(await first.board.answer(key, revision, late)).toEqual({ kind: 'late' });
+    expect(await first.board.answer(key, revision, late)).toMatchObject({ status: 410 });
     await vi.waitFor(() => expect(second.board.list()).toEqual([]));
   });
 
@@ -102,7 +107,7 @@ describe('a question to a person', () => {
     const stored = { state: 'open', from: 'acme/one', digest: digestOf(request), request };
     const revision = await kv.create(key, JSON.stringify({ ...stored, expiresInMs: 0 }));
     const counted = await first.board.answer(key, revision, { decision: 'allow', by: 'anna' });
-    expect(counted).toEqual({ kind: 'late' });
+    expect(counted).toMatchObject({ status: 410 });
   });
 
   it('is taken away when the call is given up', async () => {
@@ -114,7 +119,7 @@ describe('a question to a person', () => {
     await expect(asked).rejects.toThrow('aborted');
     await vi.waitFor(() => expect(first.board.list()).toEqual([]));
     const counted = await first.board.answer(key, revision, { decision: 'allow', by: 'anna' });
-    expect(counted).toEqual({ kind: 'withdrawn' });
+    expect(counted).toMatchObject({ status: 410 });
   });
 
   it('cannot be taken away by another agent, nor be answered for by its id', async () => {
@@ -122,17 +127,17 @@ describe('a question to a person', () => {
     const asked = ask(request);
     const { key, revision } = await shownOn(first, request);
     await first.board.takeBack('acme/two', request.id);
-    expect(await first.board.answer(request.id, revision, { decision: 'allow', by: 'x' })).toEqual({
-      kind: 'unknown',
-    });
+    expect(
+      await first.board.answer(request.id, revision, { decision: 'allow', by: 'x' }),
+    ).toMatchObject({ status: 404 });
     const other = '0'.repeat(64);
-    expect(await first.board.answer(other, revision, { decision: 'allow', by: 'x' })).toEqual({
-      kind: 'unknown',
-    });
+    expect(await first.board.answer(other, revision, { decision: 'allow', by: 'x' })).toMatchObject(
+      { status: 404 },
+    );
     // An answer is one to what was seen.
-    expect(await first.board.answer(key, revision + 1, { decision: 'allow', by: 'x' })).toEqual({
-      kind: 'unknown',
-    });
+    expect(
+      await first.board.answer(key, revision + 1, { decision: 'allow', by: 'x' }),
+    ).toMatchObject({ status: 404 });
     await first.board.answer(key, revision, { decision: 'deny', by: 'ben' });
     expect(await asked).toEqual({ decision: 'deny', by: 'ben' });
   });
@@ -164,15 +169,25 @@ describe('a question to a person', () => {
     const timeoutMs = 2000;
     const huge = await post({ id: large.id, body: JSON.stringify(large), timeoutMs });
     expect(huge.status).toBe(413);
-    for (const body of ['{', '[]', '{"id":"x"}', JSON.stringify({ ...requestOf(), id: 'a.b>' })]) {
+    const [hook] = large.hooks;
+    const malformed = [
+      { id: 'a.b>' },
+      // All that is kept of it once it is over is short.
+      { toolName: 'x'.repeat(129) },
+      { toolName: 'x\u0001' },
+      { toolName: '\ud800' },
+      { hooks: [{ ...hook!, policy: '\u0001' }] },
+    ].map((change) => JSON.stringify({ ...requestOf(), ...change }));
+    for (const body of ['{', '[]', '{"id":"x"}', ...malformed]) {
       expect((await post({ id: 'x', body, timeoutMs })).status).toBe(422);
     }
     const many = Array.from({ length: 25 }, () => {
       const { expiresAt: _, ...kept } = requestOf();
       return first.board.ask({ from: 'acme/one', request: kept, timeoutMs: 900, waitMs: 1 });
     });
-    const outcomes = (await Promise.all(many)).map(({ kind }) => kind);
-    expect(outcomes.filter((kind) => kind === 'full')).toHaveLength(5);
+    const outcomes = await Promise.all(many);
+    const refused = outcomes.filter((outcome) => 'status' in outcome && outcome.status === 429);
+    expect(refused).toHaveLength(5);
     // Others have room.
     const { expiresAt: _, ...kept } = requestOf();
     const other = { from: 'acme/two', request: kept, timeoutMs: 900, waitMs: 1 };
@@ -186,27 +201,113 @@ describe('a question to a person', () => {
       const { expiresAt: _, ...request } = requestOf();
       return server.board.ask({ from, request, timeoutMs: 1, waitMs: 500 });
     };
-    for (let n = 0; n < 3; n++) expect((await pose('acme/one')).kind).not.toBe('full');
-    expect(await pose('acme/one')).toEqual({ kind: 'full' });
-    expect((await pose('acme/two')).kind).not.toBe('full');
+    for (let n = 0; n < 3; n++) expect(await pose('acme/one')).not.toHaveProperty('status');
+    expect(await pose('acme/one')).toMatchObject({ status: 429 });
+    expect(await pose('acme/two')).not.toHaveProperty('status');
+    await server.kill();
+  });
+
+  it('is not asked without end by one agent, nor taken back; others are not held up', async () => {
+    const server = await startServer(nats);
+    const { expiresAt: _, ...request } = requestOf();
+    const posed = { from: 'acme/one', request, timeoutMs: 20_000, waitMs: 1 };
+    // All that 20 questions need which are asked again each 5 s, and half of them once more.
+    for (let n = 0; n < 300; n += 1)
+      expect(await server.board.ask(posed)).toEqual({ kind: 'open' });
+    let taken = 0;
+    while (taken < 1000 && !(await server.board.takeBack('acme/one', `made-up-${taken}`)))
+      taken += 1;
+    expect(taken).toBe(301);
+    expect(await server.board.ask(posed)).toMatchObject({ status: 429 });
+    const body = JSON.stringify({ takeBack: request.id });
+    const put = { from: 'acme/one', body, header: () => undefined };
+    expect(await answerQuestion(server.board, put)).toMatchObject({ status: 429 });
+    const other = { ...posed, from: 'acme/two' };
+    expect(await server.board.ask(other)).toEqual({ kind: 'open' });
+    for (const from of ['acme/one', 'acme/two']) await first.board.takeBack(from, request.id);
+    await vi.waitFor(() => expect(first.board.list()).toEqual([]));
     await server.kill();
   });
 
   it('keeps no more than forty requests of one waiting, whatever they ask', async () => {
     const { expiresAt: _, ...request } = requestOf();
     const posed = { from: 'acme/one', request, timeoutMs: 20_000, waitMs: 20_000 };
-    const asked = Array.from({ length: 40 }, () => first.board.ask(posed));
-    expect(await first.board.ask(posed)).toEqual({ kind: 'full' });
+    const put = first.board.ask(posed);
+    // Nobody looks through it twice while it is put.
+    expect(await first.board.ask(posed)).toMatchObject({ status: 429 });
     const { key, revision } = await shownOn(first, requestOf({ id: request.id }));
+    const asked = [put, ...Array.from({ length: 39 }, () => first.board.ask(posed))];
+    expect(await first.board.ask(posed)).toMatchObject({ status: 429 });
     const other = { ...posed, from: 'acme/two', waitMs: 1 };
     expect(await first.board.ask(other)).toEqual({ kind: 'open' });
     await first.board.takeBack('acme/two', request.id);
     const approval = { decision: 'allow', by: 'anna' } as const;
-    expect(await first.board.answer(key, revision, approval)).toEqual({ kind: 'counts' });
+    expect(await first.board.answer(key, revision, approval)).toEqual({ state: 'given' });
     const same = Array.from(asked, () => ({ kind: 'approval', approval }));
-    expect(await Promise.all(asked)).toEqual(same);
+    const outcomes = await Promise.all(asked);
+    expect(outcomes).toMatchObject(same);
+    expect(outcomes.filter((outcome) => !('isAgain' in outcome))).toHaveLength(1);
     // There is room again.
-    expect(await first.board.ask(posed)).toEqual({ kind: 'approval', approval });
+    expect(await first.board.ask(posed)).toEqual({ kind: 'approval', approval, isAgain: true });
+  });
+
+  it('is looked through once: not again while it is open', async () => {
+    // Nobody could read it, but it stands there.
+    const input = { command: '\u200b'.repeat(20_001) };
+    const { expiresAt: _, ...request } = requestOf({ input });
+    const posed = { from: 'acme/one', request, timeoutMs: 20_000, waitMs: 1 };
+    expect(await first.board.ask(posed)).toMatchObject({ status: 413 });
+    const kv = await new Kvm(first.nc).open('hookstack_approvals');
+    const stored = { state: 'open', from: 'acme/one', digest: digestOf(request), request };
+    const open = JSON.stringify({ ...stored, isHandedOver: true, expiresInMs: 20_000 });
+    await kv.create(keyOf('acme/one', request.id), open);
+    await shownOn(first, requestOf({ id: request.id }));
+    expect(await first.board.ask(posed)).toEqual({ kind: 'open' });
+    const other = { ...posed, request: { ...request, input: {} } };
+    expect(await first.board.ask(other)).toMatchObject({ status: 409 });
+    await first.board.takeBack('acme/one', request.id);
+    await vi.waitFor(() => expect(first.board.list()).toEqual([]));
+  });
+
+  it('is in the record once, when its answer is handed over, however often it is asked', async () => {
+    const seen: Span[] = [];
+    const stop = listenToSpans((span) => void (span.kind === 'question' && seen.push(span)));
+    const { expiresAt: _, ...request } = requestOf();
+    const body = JSON.stringify({ ...request, expiresInMs: 20_000, waitMs: 15_000 });
+    const put = () =>
+      answerQuestion(first.board, { from: 'acme/one', body, header: () => undefined });
+    const asked = put();
+    const { key, revision } = await shownOn(first, requestOf({ id: request.id }));
+    await first.board.answer(key, revision, { decision: 'allow', by: 'anna' });
+    const { body: answer } = await asked;
+    expect(JSON.parse(answer)).toMatchObject({ decision: 'allow', by: 'anna' });
+    expect(await put()).toEqual({ status: 200, body: answer });
+    stop();
+    expect(seen).toMatchObject([{ approver: 'anna', verdict: 'allow' }]);
+  });
+
+  it('leaves nothing in the bucket a while after it is over, and can be put anew', async () => {
+    const own = await startNats();
+    const server = await startServer(own, { goneMs: 150 });
+    const { expiresAt: _, ...request } = requestOf();
+    const posed = { from: 'acme/one', request, timeoutMs: 20_000, waitMs: 1 };
+    expect(await server.board.ask(posed)).toEqual({ kind: 'open' });
+    await shownOn(server, requestOf({ id: request.id }));
+    // Says that it is alive, too.
+    expect(await server.board.ask(posed)).toEqual({ kind: 'open' });
+    const { streams } = await jetstreamManager(server.nc);
+    const left = async () => {
+      const options = { subjects_filter: '$KV.hookstack_approvals.>' };
+      const { state } = await streams.info('KV_hookstack_approvals', options);
+      return Object.keys(state.subjects ?? {}).filter((subject) => !/\.clock\./u.test(subject));
+    };
+    expect(await left()).toHaveLength(2);
+    await server.board.takeBack('acme/one', request.id);
+    expect(await server.board.ask(posed)).toMatchObject({ approval: { decision: 'deny' } });
+    await vi.waitFor(async () => expect(await left()).toEqual([]), { timeout: 5000 });
+    expect(await server.board.ask(posed)).toEqual({ kind: 'open' });
+    await server.kill();
+    await own.dispose();
   });
 });
 
@@ -227,7 +328,7 @@ describe('a question whose server is lost', () => {
     const counted = await vi.waitFor(() => heir.board.answer(key, revision, approval), {
       timeout: 8000,
     });
-    expect(counted).toEqual({ kind: 'counts' });
+    expect(counted).toEqual({ state: 'given' });
     expect(await asked).toEqual(approval);
     await asker.close();
     await heir.kill();

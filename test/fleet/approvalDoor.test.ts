@@ -19,7 +19,7 @@ async function openDoor(options: Partial<NatsDoorOptions> = {}) {
   const onWarn = vi.fn<(message: string) => void>();
   const door = await NatsDoor.open({
     url: nats.url,
-    secret: FLEET_SECRETS.policy,
+    readSecret: async () => FLEET_SECRETS.policy,
     answers: { answer: async () => ({ status: 200, body: '{}' }) },
     board: new KvBoard(),
     name: 'test',
@@ -34,9 +34,11 @@ const log = () => undefined;
 
 /** Asks over HTTP, and takes that back at once: the status, and what was answered. */
 async function postQuestion(board: KvBoard): Promise<[status: number, text: string]> {
-  const options = { board, approvers: undefined, isTls: false, askerOf: () => 'one' };
-  const routes = approvalRoutes({ ...options, log });
-  const server = createServer((request, response) => void routes(request, response));
+  const options = { board, approvers: undefined, isTls: false };
+  const routes = approvalRoutes({ ...options, log, onFault: log, onRefused: log });
+  const server = createServer(
+    (request, response) => void routes(request, response, () => true, 'one'),
+  );
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/v1/approvals`;
@@ -79,7 +81,7 @@ describe('questions to people', () => {
     const own = await startNats('test/fixtures/fleet/withoutJetstream.conf');
     closing.push(() => own.dispose());
     const board = new KvBoard();
-    const options = { url: own.url, secret: undefined, board };
+    const options = { url: own.url, readSecret: async () => undefined, board };
     const { onWarn } = await openDoor(options);
     expect(await postQuestion(board)).toEqual([404, expect.stringContaining('with JetStream')]);
     expect(await ask(own, { secret: undefined })).toEqual({ status: 200, text: '{}' });
@@ -97,7 +99,7 @@ describe('questions to people', () => {
     const own = await startNats(config);
     closing.push(() => own.dispose());
     const board = new KvBoard();
-    const { onWarn } = await openDoor({ url: own.url, secret: undefined, board });
+    const { onWarn } = await openDoor({ url: own.url, readSecret: async () => undefined, board });
     expect(await postQuestion(board)).toEqual([404, expect.any(String)]);
     await writeFile(config, `jetstream { store_dir: "${temp.path}" }`);
     await own.restart();

@@ -5,6 +5,16 @@ import { headers as newHeaders, type Msg, type NatsConnection } from '@nats-io/t
 import { approvalRoutes } from '../../src/cli/serve/approvals/approvalRoutes.js';
 import { answerQuestion, type PutReply } from '../../src/cli/serve/approvals/approvalQuestions.js';
 import { KvBoard, type KvBoardOptions } from '../../src/cli/serve/approvals/kvBoard.js';
+import { KvSessions } from '../../src/cli/serve/approvals/kvSessions.js';
+import type { Approvers } from '../../src/cli/serve/approvals/signIn.js';
+import {
+  peopleWithTokens,
+  proofOf,
+  type People,
+  type TokenHolders,
+} from '../../src/cli/shared/people/people.js';
+import { keyOf } from '../../src/cli/serve/approvals/storedQuestion.js';
+import type { Roles } from '../../src/cli/shared/people/roles.js';
 import { connectNats } from '../../src/fleet/natsConnection.js';
 import type { PostApproval } from '../../src/fleet/fleetApprover.js';
 import type { ApprovalRequest } from '../../src/protocol/approval.js';
@@ -48,25 +58,38 @@ export interface TestServer {
   readonly nc: NatsConnection;
   readonly origin: string;
   readonly lines: string[];
+  /** Lines of which few are told. */
+  readonly refused: string[];
+  readonly approvers: Approvers;
   /** As a network that fails for a moment. */
   drop(): void;
   /** As a crash: nothing is said to anybody. */
   kill(): Promise<void>;
 }
 
-const TOKENS = new Map([
-  ['token-of-anna-0123456789', 'anna'],
-  ['token-of-ben-0123456789', 'ben'],
-]);
+export interface TestServerOptions extends KvBoardOptions {
+  readonly people?: People;
+  readonly roles?: Roles;
+  readonly port?: number;
+}
+
+export function tokensOf(holders: Readonly<Record<string, string>>): TokenHolders {
+  return new Map(Object.entries(holders).map(([name, token]) => [proofOf(token), name]));
+}
+
+const TOKENS = tokensOf({ anna: 'token-of-anna-0123456789', ben: 'token-of-ben-0123456789' });
 
 export async function startServer(
   nats: TestNats,
-  options: KvBoardOptions = {},
+  { people = peopleWithTokens(TOKENS), roles, port = 0, ...options }: TestServerOptions = {},
 ): Promise<TestServer> {
   const nc = await connectAs(nats, 'policy');
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
-  const board = new KvBoard({ log, newInMinute: 1000, ...options });
+  const refused: string[] = [];
+  const sessions = new KvSessions();
+  const approvers: Approvers = { people, sessions, roles };
+  const board = new KvBoard({ log, newInMinute: 1000, sessions, ...options });
   await board.begin(nc);
   nc.subscribe('hooks.approve.*.*', {
     queue: 'policy',
@@ -78,19 +101,22 @@ export async function startServer(
   });
   const routes = approvalRoutes({
     board,
-    approvers: { nameOf: (token) => TOKENS.get(token) },
+    approvers,
     isTls: false,
-    askerOf: ({ headers }) => (headers.authorization === 'Bearer one' ? 'acme/one' : undefined),
     log,
+    onFault: log,
+    onRefused: (line) => void refused.push(line),
   });
   const server = createServer((request, response) => {
-    void routes(request, response).then((isOurs) => isOurs || response.writeHead(418).end());
+    void routes(request, response, () => true, 'acme/one').then(
+      (isOurs) => isOurs || response.writeHead(418).end(),
+    );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const kill = () => end(server, nc, board);
   const drop = () => server.closeAllConnections();
-  return { board, nc, origin, lines, drop, kill };
+  return { board, nc, origin, lines, refused, approvers, drop, kill };
 }
 
 async function respond(message: Msg, answering: Promise<PutReply>): Promise<void> {
@@ -107,11 +133,24 @@ async function end(server: Server, nc: NatsConnection, board: KvBoard): Promise<
   server.close();
 }
 
+/** A question of an agent that waits at a server, of which the server knows. */
+export async function putQuestion(
+  { board }: TestServer,
+  change: Partial<ApprovalRequest> = {},
+  from = 'acme/one',
+) {
+  const { expiresAt: _, ...request } = requestOf(change);
+  const key = keyOf(from, request.id);
+  const outcome = board.ask({ from, request, timeoutMs: 20_000, waitMs: 15_000 });
+  while (!board.list().some((each) => each.key === key)) await setTimeout(5);
+  return { outcome, key, takeBack: () => board.takeBack(from, request.id) };
+}
+
 /** How an agent reaches servers over NATS. */
 export function postOver(nc: NatsConnection, agent: string): PostApproval {
   return async ({ body, timeoutMs }) => {
     const reply = await nc.request(`hooks.approve.acme.${agent}`, body, { timeout: timeoutMs });
-    return { status: Number(reply.headers?.get('Hookstack-Status')), body: reply.string() };
+    return { status: Number(reply.headers?.get('Hookstack-Status')), text: reply.string() };
   };
 }
 
@@ -133,11 +172,43 @@ export async function signIn(origin: string, token: string) {
 
 type Person = Awaited<ReturnType<typeof signIn>>;
 
+/** The same person at the page of another server. */
+export function at(person: Person, origin: string): Person {
+  const post: Person['post'] = (path, body, headers) =>
+    fetch(`${origin}${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Origin: origin, ...headers },
+      body: JSON.stringify(body),
+    });
+  return { ...person, origin, post };
+}
+
+/** How a question has ended, as the page at a server is told, one after the other. */
+export async function told(
+  { cookie }: Person,
+  origin: string,
+  key: string,
+  count: number,
+): Promise<unknown[]> {
+  const stream = await fetch(`${origin}/approvals/events`, { headers: { Cookie: cookie } });
+  let text = '';
+  for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(chunk).toString();
+    const overs = [...text.matchAll(/event: over\ndata: (.*)\n\n/gu)]
+      .map(([, data = '']) => JSON.parse(data) as { key: string; state: string })
+      .filter((over) => over.key === key);
+    if (overs.length >= count) return overs.map(({ state }) => state);
+  }
+  throw new Error('the stream has ended');
+}
+
 /** What a page is told of a question. An answer repeats it. */
 export interface Shown {
   readonly key: string;
   readonly revision: number;
   readonly digest: string;
+  readonly shown: string;
+  readonly may: string;
   readonly from: string;
   /** Ms until the answer is no. */
   readonly leftMs: number;
@@ -152,8 +223,8 @@ export async function shownTo(person: Person, key?: string): Promise<Shown> {
   for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) {
     text += Buffer.from(chunk).toString();
     for (const [, data = ''] of text.matchAll(/event: question\ndata: (.*)\n\n/gu)) {
-      const told = JSON.parse(data) as Shown;
-      if (key === undefined || told.key === key) return told;
+      const question = JSON.parse(data) as Shown;
+      if (key === undefined || question.key === key) return question;
     }
   }
   throw new Error('the stream has ended');
@@ -162,10 +233,10 @@ export async function shownTo(person: Person, key?: string): Promise<Shown> {
 /** Answers once the question has been shown for long enough. */
 export async function answerTo(
   { post, own }: Person,
-  { key, revision, digest }: Pick<Shown, 'key' | 'revision' | 'digest'>,
+  { key, revision, digest, shown }: Pick<Shown, 'key' | 'revision' | 'digest' | 'shown'>,
   said: object,
 ): Promise<Response> {
-  const body = { revision, digest, ...said };
+  const body = { revision, digest, shown, ...said };
   for (;;) {
     const response = await post(`/approvals/${key}`, body, own);
     if (response.status !== 425) return response;

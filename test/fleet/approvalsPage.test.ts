@@ -1,12 +1,28 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Approvals } from '../../src/approvals/approvals.js';
 import { remoteApprover } from '../../src/fleet/fleetApprover.js';
 import { DebugLogger } from '../../src/util/debugLogger.js';
-import { startNats, type TestNats } from '../helpers/natsServer.js';
+import { replaceApprovers } from '../../src/cli/serve/approvals/signIn.js';
+import { OidcPeople } from '../../src/cli/shared/people/oidc.js';
+import { peopleWithTokens } from '../../src/cli/shared/people/people.js';
+import { Roles } from '../../src/cli/shared/people/roles.js';
+import { freePort, startNats, type TestNats } from '../helpers/natsServer.js';
+import { startOidcProvider } from '../helpers/oidcProvider.js';
+import { useTempDir } from '../helpers/tempDir.js';
 import { chromiumPath, launchChromium } from '../trace/browser.mjs';
-import { connectAs, postOver, requestOf, startServer, type TestServer } from './approvalHelpers.js';
+import {
+  connectAs,
+  postOver,
+  putQuestion,
+  requestOf,
+  startServer,
+  tokensOf,
+  type TestServer,
+} from './approvalHelpers.js';
 
 if (!chromiumPath) {
   console.warn(
@@ -16,6 +32,8 @@ if (!chromiumPath) {
 
 /** Texts that would do something if they were anything but text. */
 const HOSTILE = '<img src=x onerror="window.pwned = 1"></script><script>window.pwned = 1</script>';
+
+const temp = useTempDir();
 
 describe.skipIf(!chromiumPath)('the page of approvals, in a browser', () => {
   let nats: TestNats;
@@ -253,5 +271,67 @@ describe.skipIf(!chromiumPath)('the page of approvals, in a browser', () => {
     });
     expect(await asked).toMatchObject({ by: 'ben' });
     expect(faults).toEqual([]);
+  });
+
+  it('says that an answer waits for its agent, and that the agent is gone', async () => {
+    const other = await startServer(nats, { goneMs: 5000 });
+    await page.goto(`${other.origin}/approvals`);
+    await page.getByLabel('Your token').fill('token-of-anna-0123456789');
+    await page.keyboard.press('Enter');
+    await page.getByText('No question waits.').waitFor();
+    const { expiresAt: _, ...request } = requestOf();
+    const times = { timeoutMs: 20_000, waitMs: 100, asksAgain: true };
+    await other.board.ask({ from: 'acme/one', request, ...times });
+    await page.getByText('1 question waits.').waitFor();
+    await answer('Allow');
+    const over = page.locator('#over');
+    await over.getByText('allowed by anna: waiting for the agent').waitFor();
+    // Also on a page that was loaded while it was so.
+    other.drop();
+    await over.getByText('allowed by anna: it does not count, the agent is gone').waitFor();
+    const card = page.locator('article.dead').last();
+    expect(await card.innerText()).toContain('it does not count, the agent is gone');
+    await other.kill();
+  });
+
+  it('asks for a token again when the one of before was revoked', async () => {
+    const other = await startServer(nats);
+    // The session of before would count here, too.
+    await page.context().clearCookies();
+    await page.goto(`${other.origin}/approvals`);
+    await page.getByLabel('Your token').fill('token-of-anna-0123456789');
+    await page.keyboard.press('Enter');
+    await page.getByText('No question waits.').waitFor();
+    const asked = await putQuestion(other);
+    await page.getByText('1 question waits.').waitFor();
+    const people = peopleWithTokens(tokensOf({ ben: 'token-of-ben-0123456789' }));
+    replaceApprovers(other.approvers, { people });
+    await page.getByLabel('Your token').waitFor();
+    expect(await page.locator('article').count()).toBe(0);
+    await asked.takeBack();
+    await other.kill();
+  });
+
+  it('sends somebody to the provider, and shows then what he may do', async () => {
+    const provider = await startOidcProvider({ id: 'hookstack', secret: 'secret' });
+    const port = await freePort();
+    const file = path.join(temp.path, 'oidc.json');
+    await writeFile(path.join(temp.path, 'secret'), 'secret', { mode: 0o600 });
+    const said = { issuer: provider.issuer, clientId: 'hookstack', clientSecretFile: 'secret' };
+    await writeFile(file, JSON.stringify(said));
+    const people = await OidcPeople.read(file, `http://127.0.0.1:${port}/approvals`);
+    const roles = new Roles('{"groups":{"sre":{"may":"view"}}}');
+    const other = await startServer(nats, { people, roles, port });
+    const asked = await putQuestion(other);
+    await page.goto(`${other.origin}/approvals`);
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.getByText('signed in as ann@example.com').waitFor();
+    await page.getByText('You may look on, and not answer.').waitFor();
+    expect(await page.getByRole('button', { name: 'Allow' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('link', { name: 'Sign in' }).waitFor();
+    await asked.takeBack();
+    provider.close();
+    await other.kill();
   });
 });

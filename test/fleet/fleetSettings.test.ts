@@ -57,6 +57,11 @@ describe('"fleet" in settings', () => {
   it.each([
     [{ ...MINE, url: undefined }, /it has no url/],
     [{ ...MINE, url: 'nats://127.0.0.1:4222' }, /does not say who asks/],
+    [
+      { ...MINE, url: 'nats://127.0.0.1:4222/policy/one' },
+      /who asks: .* no agent is of the team policy/,
+    ],
+    [{ ...MINE, url: 'nats://127.0.0.1:4222/local/one' }, /or local, which is nobody/],
     [{ ...MINE, url: 'https://policy.example/' }, /the record goes over NATS only/],
     [{ ...MINE, tokenFile: '/nowhere/token' }, /the secret in \/nowhere\/token cannot be used/],
     [{ ...MINE, tokenFile: undefined, tokenVariable: 'NO_SUCH' }, /NO_SUCH .* is not set/],

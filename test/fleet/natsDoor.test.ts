@@ -14,7 +14,7 @@ async function openDoor(answer: Answer, options: Partial<NatsDoorOptions> = {}) 
   const onWarn = vi.fn<(message: string) => void>();
   const door = await NatsDoor.open({
     url: nats.url,
-    secret: FLEET_SECRETS.policy,
+    readSecret: async () => FLEET_SECRETS.policy,
     answers: { answer },
     name: 'test',
     onWarn,
@@ -57,20 +57,24 @@ describe('NatsDoor', () => {
       await held;
       return answered({ error: 'no' }, 422);
     });
-    await openDoor(answer, { maxPending: 2 });
+    await openDoor(answer, { maxPending: 4 });
     const first = [ask(nats), ask(nats)];
     await vi.waitFor(() => expect(answer).toHaveBeenCalledTimes(2));
-    expect(await ask(nats)).toMatchObject({ status: 503 });
+    const text = expect.stringMatching(/2 questions of acme\/one/u) as string;
+    expect(await ask(nats)).toEqual({ status: 503, text });
+    // Others are heard, whatever one agent asks.
+    const two = [1, 2].map(() => ask(nats, { agent: 'two', secret: FLEET_SECRETS.two }));
+    await vi.waitFor(() => expect(answer).toHaveBeenCalledTimes(4));
     release();
-    expect(await Promise.all(first)).toEqual(
-      first.map(() => ({ status: 422, text: '{"error":"no"}' })),
-    );
-    expect(answer).toHaveBeenCalledTimes(2);
+    const said = { status: 422, text: '{"error":"no"}' };
+    expect(await Promise.all([...first, ...two])).toEqual([said, said, said, said]);
+    expect(answer).toHaveBeenCalledTimes(4);
   });
 
   it('holds no more bytes than it may, and takes no text that is no UTF-8', async () => {
-    await openDoor(async () => answered({}), { maxPendingBytes: 100 });
+    await openDoor(async () => answered({}), { maxPendingBytes: 200 });
     expect(await ask(nats, { json: ' '.repeat(101) })).toMatchObject({ status: 503 });
+    expect(await ask(nats, { json: ' '.repeat(100) })).toMatchObject({ status: 200 });
     expect(await ask(nats, { text: new Uint8Array([0xff]) })).toMatchObject({ status: 400 });
     expect(await ask(nats)).toMatchObject({ status: 200 });
   });
@@ -157,11 +161,11 @@ describe('NatsDoor', () => {
 
   it('says what keeps it from opening', async () => {
     await expect(
-      openDoor(async () => answered({}), { secret: 'policy:wrong-one' }),
+      openDoor(async () => answered({}), { readSecret: async () => 'policy:wrong-one' }),
     ).rejects.toThrow(/does not know this user, or the secret is another one/u);
-    await expect(openDoor(async () => answered({}), { secret: FLEET_SECRETS.one })).rejects.toThrow(
-      /may not subscribe to hooks\.ask\.\*\.\*/u,
-    );
+    await expect(
+      openDoor(async () => answered({}), { readSecret: async () => FLEET_SECRETS.one }),
+    ).rejects.toThrow(/may not subscribe to hooks\.ask\.\*\.\*/u);
     await expect(openDoor(async () => answered({}), { caFile: '/no/such' })).rejects.toThrow(
       'ENOENT',
     );

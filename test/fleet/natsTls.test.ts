@@ -68,7 +68,7 @@ describe('questions over TLS', () => {
     const door = await NatsDoor.open({
       ...own,
       url: `tls://localhost:${nats.port}`,
-      secret: seedOf(policy),
+      readSecret: async () => seedOf(policy),
       answers: { answer: async ({ asker }) => ({ status: 200, body: `"${asker}"` }) },
       name: 'test',
       onWarn: () => undefined,

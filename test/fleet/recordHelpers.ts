@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { execa } from 'execa';
 import { vi } from 'vitest';
 import { collect } from '../../src/cli/collect/collect.js';
+import { connectNats } from '../../src/fleet/natsConnection.js';
 import { SpanSender } from '../../src/fleet/spanSender.js';
 import { Spool, type SpoolOptions } from '../../src/fleet/spool.js';
 import { OpenSpan } from '../../src/trace/span.js';
@@ -137,4 +138,50 @@ export async function readSpool(directory: string): Promise<string[]> {
     .split('\n')
     .filter(Boolean)
     .map((line) => (JSON.parse(line) as { name: string }).name);
+}
+
+/** A span, as an agent could write it. */
+export interface SpanFields {
+  readonly id: string;
+  readonly name?: string;
+  readonly parent?: string | null;
+  readonly session?: string;
+  readonly from?: string;
+  readonly start?: number;
+  readonly [field: string]: unknown;
+}
+
+let count = 0;
+export const newId = () => (count += 1).toString(16).padStart(16, '0');
+export const span = (fields: Partial<SpanFields>): SpanFields => ({
+  id: newId(),
+  parent: null,
+  kind: 'hook',
+  name: 'guard',
+  event: 'BeforeTool',
+  verdict: 'allow',
+  start: Date.now(),
+  durationMs: 1.5,
+  ...fields,
+});
+
+/** As agents would. `from` says which one. */
+export async function publishSpans(
+  { port }: Pick<TestNats, 'port'>,
+  spans: readonly SpanFields[],
+): Promise<void> {
+  const address = { server: `127.0.0.1:${port}`, tls: false };
+  const policy = await connectNats({ address, secret: FLEET_SECRETS.policy, name: 'test' });
+  for (const { from = 'acme/one', ...each } of spans) {
+    policy.publish(`hooks.event.${from.replace('/', '.')}`, JSON.stringify(each));
+  }
+  await policy.drain();
+}
+
+/** Names of files, of what is below a directory, in which a text stands. */
+export function grep(text: string, below: string): string[] {
+  return readdirSync(below, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name))
+    .filter((file) => readFileSync(file).includes(text));
 }

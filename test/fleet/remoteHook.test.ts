@@ -7,7 +7,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Config } from '../../src/config/config.js';
 import { fireHook } from '../../src/hooks/fireHook.js';
-import { certificateAdvice } from '../../src/fleet/certificateAdvice.js';
+import { certificateAdvice } from '../../src/fleet/certificates.js';
 import { withFiles } from '../../src/fleet/files.js';
 import { textInPlace } from '../../src/protocol/hookOutput.js';
 import { sanitizeText } from '../../src/protocol/sanitizeText.js';
@@ -221,6 +221,11 @@ describe('a remote hook over HTTP', () => {
     ],
     ['nobody in particular', async () => 'nats://127.0.0.1:4222', /does not say who asks/],
     [
+      'a policy server',
+      async () => 'nats://127.0.0.1:4222/policy/one',
+      /no agent is of the team policy/,
+    ],
+    [
       'a variable that may hold a secret',
       async () => 'nats://127.0.0.1:4222/acme/${HOME}',
       /does not begin with HOOKSTACK_: rename it/,
@@ -305,7 +310,7 @@ describe('a remote hook over HTTP', () => {
     };
     const question = { id: 'q', timeoutMs: 1 };
     const answer = markAnswer({}, question, { success: true, foreign });
-    const read = readAnswer({ status: 200, text: answer, isCut: false }, { question });
+    const read = readAnswer({ status: 200, text: answer }, { question });
     expect(read.foreign).toEqual({
       toolOutput: textInPlace(sanitizeText(text)),
       contextOfResult: sanitizeText(text),
@@ -318,7 +323,7 @@ describe('a remote hook over HTTP', () => {
     (toolOutput) => {
       const question = { id: 'q', timeoutMs: 1 };
       const answer = markAnswer({}, question, { success: true, foreign: { toolOutput } });
-      const read = readAnswer({ status: 200, text: answer, isCut: false }, { question });
+      const read = readAnswer({ status: 200, text: answer }, { question });
       expect(read.foreign).toBeUndefined();
       expect(read.fault).toBeDefined();
     },

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, renameSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, renameSync, statSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Spool } from '../../src/fleet/spool.js';
@@ -46,6 +46,15 @@ describe('the spool', () => {
     const first = spool.take();
     first?.putBack();
     expect(takeAll(spool)).toEqual(lines(0, 20));
+    expect(readdirSync(place())).toEqual([]);
+  });
+
+  it('writes into no folder that others can write, and says what to do', () => {
+    mkdirSync(place(), { recursive: true });
+    chmodSync(place(), 0o777);
+    const { lost, problem } = new Spool(place()).append(lines(0, 2));
+    expect(lost).toBe(2);
+    expect(String(problem)).toContain('nobody else can write, and no link: chmod 700 it');
     expect(readdirSync(place())).toEqual([]);
   });
 

@@ -18,6 +18,8 @@ const CONFIG = path.resolve(import.meta.dirname, '../../examples/fleet/nats-serv
 export interface TestNats {
   readonly port: number;
   readonly pid: number;
+  /** Where it stores the stream. */
+  readonly store: string;
   /** `nats://127.0.0.1:PORT`. */
   readonly url: string;
   /** Ends it at once, as a crash would. */
@@ -44,6 +46,7 @@ export async function startNats(config = CONFIG, extra: readonly string[] = []):
   };
   return {
     port,
+    store,
     get pid() {
       return child.pid ?? 0;
     },
@@ -108,7 +111,8 @@ function answers(port: number): Promise<boolean> {
   });
 }
 
-async function freePort(): Promise<number> {
+/** A port that nobody listens to just now. */
+export async function freePort(): Promise<number> {
   const { createServer } = await import('node:net');
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -56,10 +56,11 @@ describe('runner', () => {
     expect(next.calls).toBe(1);
   });
 
-  it('hands over the hooks of the plan, the event, the input and the signal', async () => {
+  it('hands over the hooks of the plan, the event, the input, the signal and what is known of the call', async () => {
     const { signal } = new AbortController();
     const input = beforeToolInput(temp.path);
-    const planned = plan(false, 'true');
+    const call = {};
+    const planned = { ...plan(false, 'true'), call };
     const ctx = hookContext(HookEventName.BeforeTool, payload, { plan: planned, input, signal });
     const calls: unknown[][] = [];
     const recording: Runner = {
@@ -71,7 +72,9 @@ describe('runner', () => {
     };
     await runner(recording)(ctx, countingNext());
     const { hookConfigs } = planned;
-    expect(calls).toEqual([[hookConfigs, HookEventName.BeforeTool, input, signal, ctx.payload]]);
+    const { BeforeTool } = HookEventName;
+    expect(calls).toEqual([[hookConfigs, BeforeTool, input, signal, ctx.payload, call]]);
+    expect(calls[0]?.[5]).toBe(call);
   });
 
   it.each(['plan', 'input'] as const)('runs nothing without %s', async (slot) => {

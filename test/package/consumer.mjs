@@ -13,7 +13,7 @@ import { DENYING_SETTINGS, OWN_HOST, RECORDED_CALL, SDK_HOST } from './hosts.mjs
  * What an installation may take of a disk, in blocks. Rules and their reader of commands take 500: once for hosts, and once in
  * a file that `hookstack hook` loads, as that loads nothing of what hosts do.
  */
-const MAX_INSTALLED_KB = 6600;
+const MAX_INSTALLED_KB = 6800;
 
 /** What an uncaught error may print, in characters: some screens would be a line of code that nobody can read. */
 const MAX_ERROR = 1200;

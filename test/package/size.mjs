@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 // Tables of sixteen agents, and the stage on which `doctor --live` tries them, take 60 kB.
 // Rules, with the reader of commands twice, and guards that are ready to use, take 140 kB.
 // Five events, async hooks, tools of MCP servers and prompts as hooks, MCP over HTTP, plugins and reload take 95 kB.
-const MAX_KB = 1145;
+const MAX_KB = 1190;
 
 const json = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', '--silent'], {
   encoding: 'utf8',

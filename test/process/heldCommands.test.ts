@@ -559,6 +559,29 @@ describe('what would run before its event', () => {
     });
   });
 
+  it('runs nothing at once, whatever takes the place of its script while it starts', async () => {
+    await withTempDir(async (cwd) => {
+      const swapping = String.raw`
+        printf '#!/usr/bin/env bash\n:' > own; printf '#!/bin/sh\n: > ran\n' > other
+        chmod 755 own other
+        while :; do ln -f other new; mv -f new script; ln -f own new; mv -f new script; done`;
+      await writeFile(path.join(cwd, 'script'), '#!/usr/bin/env bash\n:', { mode: 0o755 });
+      const command = holdable({ command: './script', cwd, env });
+      const swapper = spawn('bash', ['-c', swapping], { cwd });
+      try {
+        for (let left = 300; left > 0; left--) {
+          holdNext({ cwd, env }, command ? [command] : []);
+          dropHeld();
+          await new Promise(setImmediate);
+        }
+      } finally {
+        swapper.kill('SIGKILL');
+      }
+      expect(command).toBeDefined();
+      expect(await readdir(cwd)).not.toContain('ran');
+    });
+  });
+
   it('is held again and again, whatever a script names', async () => {
     await withTempDir(async (cwd) => {
       await writeScript(cwd, '#!/tmp/\0/bash\n');

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -561,6 +561,19 @@ describe('a process is started anew', () => {
     expect(second).not.toBe(first);
     expect(await pidNow()).toBe(second);
     await vi.waitFor(() => expect(isRunning(first)).toBe(false), WAIT);
+  });
+
+  it('for an event that comes after a change, also where another one has just been put', async () => {
+    const { file, kept } = await script();
+    const pidNow = async () =>
+      (await kept.ask({ steps: [{ answer: {} }] }, { args: ['hook.mjs'] })).kept?.pid ?? 0;
+    const first = await pidNow();
+    const [next, other] = [pidNow(), pidNow()];
+    expect(await next).toBe(first);
+    appendFileSync(file, '\n');
+    const last = pidNow();
+    expect(await other).toBe(first);
+    expect(await last).not.toBe(first);
   });
 
   it.each<[string, Partial<CommandOptions>]>([

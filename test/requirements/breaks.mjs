@@ -140,7 +140,7 @@ export const BREAKS = [
         "import { notify } from '../util/notify.js';",
         "import { notify } from '../util/notify.js'; import { HookRegistry as Another } from './hookRegistry.js';",
       ],
-      [DOOR, 'if (plan !== null)\n', 'void new Another(host); if (plan !== null)\n'],
+      [DOOR, 'if (plan !== null) {', 'void new Another(host); if (plan !== null) {'],
     ],
     test: [SOURCES, 'the sources make the parts of the hook system in one place'],
   },
@@ -362,7 +362,7 @@ export const BREAKS = [
     [
       'DELTA-HTEL-001',
       'nobody measures how long a hook takes',
-      ['middleware/runHook.ts', 'exitCode: 0, duration }', 'exitCode: 0, duration: 0 }'],
+      ['middleware/runHook.ts', 'exitCode: 0, duration, ', 'exitCode: 0, duration: 0, '],
       'measures how long the process of a hook lives',
     ],
     [

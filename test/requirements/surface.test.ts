@@ -84,6 +84,7 @@ describe('HookSystem', () => {
     const others = membersOf(HookSystem).filter((name) => !ofAsyncHooks.includes(name));
     expect(membersOf(HookSystem)).toEqual(expect.arrayContaining(ofAsyncHooks));
     expect(others.toSorted()).toEqual([
+      'continueFrom',
       'dispose',
       'getAllHooks',
       'getEventHandler',

@@ -165,3 +165,36 @@ describe('what a rule takes out', () => {
     expect(JSON.stringify(fired)).toMatch(/withheld.*took longer/);
   });
 });
+
+describe('what conditions have found in a call', () => {
+  it('is not kept for another one with the same arguments object', async () => {
+    const config = createConfig({ BeforeTool: [{ hooks: [NO_PUSH] }] });
+    await config.getHookSystem()?.initialize();
+    const given = call('git status');
+    const ask = () => fireHook(config, HookEventName.BeforeTool, given);
+    expect(await ask()).toBeUndefined();
+    given.toolInput.command = 'git push';
+    expect((await ask())?.aggregated.finalOutput?.decision).toBe('deny');
+    given.toolInput.command = 'git status';
+    expect(await ask()).toBeUndefined();
+  });
+
+  it('is not kept for what a middleware makes of the call', async () => {
+    const config = createConfig({
+      BeforeTool: [{ hooks: [NO_PUSH, rule({ when: 'Bash(git status)', decision: 'ask' })] }],
+    });
+    config.use(
+      'hook',
+      async (ctx, next) => {
+        if (ctx.event === HookEventName.BeforeTool && ctx.input) {
+          ctx.input.tool_input['command'] = 'git push';
+        }
+        await next();
+      },
+      { before: 'runner' },
+    );
+    await config.getHookSystem()?.initialize();
+    const fired = await fireHook(config, HookEventName.BeforeTool, call('git status'));
+    expect(fired?.aggregated.finalOutput?.decision).toBe('deny');
+  });
+});

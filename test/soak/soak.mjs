@@ -12,11 +12,22 @@ const FULL = {
   many: 100_000,
   stayed: 100_000,
   late: 100_000,
+  policies: 1_000,
+  fleet: { agents: 10_000, seconds: 600, withinMs: 250, thinkMs: 30_000 },
 };
-const SHORT = { events: 80, agents: 8, calls: 20, many: 1_000, stayed: 1_000, late: 2_000 };
+const SHORT = {
+  events: 80,
+  agents: 8,
+  calls: 20,
+  many: 1_000,
+  stayed: 1_000,
+  late: 2_000,
+  policies: 50,
+  fleet: { agents: 2000, seconds: 5, withinMs: 1000, thinkMs: 5000 },
+};
 
 const { values } = parseArgs({ options: { short: { type: 'boolean', default: false } } });
-const { events, agents, calls, many, stayed, late } = values.short ? SHORT : FULL;
+const { events, agents, calls, many, stayed, late, policies, fleet } = values.short ? SHORT : FULL;
 
 const parts = {
   [`${events} events`]: () => collectFigures('eventsHost.mjs', events),
@@ -26,6 +37,9 @@ const parts = {
     collectFigures('manyEventsHost.mjs', many),
   [`${stayed} events of agents`]: () => collectFigures('residentHost.mjs', stayed),
   [`${late} async hooks`]: () => collectFigures('asyncHost.mjs', late),
+  [`${policies} policies of a server`]: () => collectFigures('policyHost.mjs', policies),
+  [`${fleet.agents} agents of a fleet for ${fleet.seconds} s`]: () =>
+    collectFigures('fleetHost.mjs', ...Object.values(fleet)),
   'Ends of the host': endHosts,
 };
 

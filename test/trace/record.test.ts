@@ -8,6 +8,7 @@ const LIMIT = 16 * 1024;
 function written(fields: Partial<Span>) {
   return toSpanRecord({
     id: '0123456789abcdef',
+    trace: '0123456789abcdef0123456789abcdef',
     parent: null,
     kind: 'tool',
     name: 'write_file',
@@ -29,6 +30,15 @@ function nested(depth: number): unknown {
 }
 
 describe('a record of a span', () => {
+  it('masks a variable that was set a moment ago', () => {
+    vi.stubEnv('VAULT_TOKEN', 'of-before-0123456789');
+    expect(written({ output: 'of-before-0123456789' }).output).toBe('[VAULT_TOKEN]');
+    vi.stubEnv('VAULT_TOKEN', 'of-now-0123456789');
+    vi.stubEnv('DB_PASSWORD', 'new-0123456789');
+    const { output } = written({ output: 'of-now-0123456789 new-0123456789' });
+    expect(output).toBe('[VAULT_TOKEN] [DB_PASSWORD]');
+  });
+
   it.each<{ what: string; output: unknown; text: string }>([
     { what: 'a text as it is', output: 'as it is', text: 'as it is' },
     { what: 'data as indented JSON', output: { a: [1] }, text: '{\n  "a": [\n    1\n  ]\n}' },

@@ -4,11 +4,12 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Config } from '../../src/config/config.js';
+import { executeToolWithHooks } from '../../src/core/coreToolHookTriggers.js';
 import { GeminiChat } from '../../src/core/geminiChat.js';
 import { runAgent } from '../../src/agent/agent.js';
 import { HookEventName, type HookDefinitions } from '../../src/protocol/types.js';
 import { referenceTools } from '../../src/agent/tools/referenceTools.js';
-import type { SpanRecord } from '../../src/trace/record.js';
+import { toSpanRecord, type SpanRecord } from '../../src/trace/record.js';
 import { channels, SPAN_KINDS, type Span, type SpanKind } from '../../src/trace/span.js';
 import { traceToFile } from '../../src/trace/traceFile.js';
 import { atOnce } from '../core/helpers/hookScripts.js';
@@ -83,6 +84,9 @@ async function trace(work: () => Promise<unknown>, environment = {}): Promise<Sp
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
   return lines.map((line) => JSON.parse(line) as SpanRecord);
 }
+
+const allowedForSession = async () =>
+  ({ decision: 'allow', by: 'ada', remember: 'session' }) as const;
 
 describe('the spans of an agent', () => {
   it('say within what each of them was', async () => {
@@ -334,6 +338,56 @@ describe('the spans of an agent', () => {
       const of = spans.filter(({ kind, start }) => kind === 'hook' && start < question.start);
       for (const each of of) expect(endOf(each)).toBeLessThanOrEqual(question.start);
     }
+  });
+
+  it('say for whom they are, and who has answered for a call, also where that was remembered', async () => {
+    const spans = listen(...SPAN_KINDS);
+    const hook = { ...sandbox.says({ decision: 'ask', reason: 'Sure?' }).config, name: 'careful' };
+    const hooks = { [BeforeTool]: [{ hooks: [hook] }], [AfterTool]: atOnce(sandbox.runs('true')) };
+    const config = sandbox.createConfig(hooks, { approver: allowedForSession });
+    config.use('tool', async (_call, next) => next(), { name: 'look' });
+    const again = callTools({ ...write('a.txt'), id: 'again' });
+    await runToEnd(config, callTools(write('a.txt')), again, reply('Done.'));
+
+    const session = config.getSessionId();
+    expect(new Set(spans.map((span) => span.session))).toEqual(new Set([session]));
+    const ofCalls = spans.filter(({ tool }) => tool !== undefined);
+    expect(new Set(ofCalls.map(({ kind }) => kind))).toEqual(
+      new Set(['tool', 'event', 'hook', 'middleware', 'question']),
+    );
+    expect(new Set(ofCalls.map(({ tool, call }) => `${tool} ${call}`))).toEqual(
+      new Set(['write_file a.txt', 'write_file again']),
+    );
+    const approved = spans.filter((span) => span.approver === 'ada');
+    expect(approved.map(({ kind, call }) => `${kind} ${call}`).toSorted()).toEqual([
+      'middleware a.txt',
+      'middleware again',
+      'question a.txt',
+      'tool a.txt',
+      'tool again',
+    ]);
+    expect(toSpanRecord(find(approved, 'tool'))).toMatchObject({ session, approver: 'ada' });
+  });
+
+  it('of a call that names no session, and for which no hook runs, are of that of its host', async () => {
+    const spans = listen('tool');
+    const config = sandbox.createConfig({});
+    await executeToolWithHooks(config, 'add', {}, async () => ({
+      llmContent: '3',
+      returnDisplay: '3',
+    }));
+    const session = { sessionId: 'other', agent: 'two' };
+    await executeToolWithHooks(
+      config,
+      'add',
+      {},
+      async () => ({ llmContent: '3', returnDisplay: '3' }),
+      { session },
+    );
+    expect(spans).toMatchObject([
+      { session: config.getSessionId() },
+      { session: 'other', agent: 'two' },
+    ]);
   });
 
   it('have the nearest span as parent that anybody listens to', async () => {

@@ -1,8 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { SpanRecord } from '../../src/trace/record.js';
 import { readTrace } from '../../src/cli/shared/readTrace.js';
+import { ShadowDiff } from '../../src/cli/trace/shadowDiff.js';
 import { slowest, storyOf } from '../../src/cli/trace/story.js';
 import { formatStory } from '../../src/cli/trace/storyText.js';
 import { useTempDir } from '../helpers/tempDir.js';
@@ -31,6 +33,31 @@ describe('a story', () => {
       ['late', 2, 5],
     ]);
     expect(slowest(story, 2).map(({ name }) => name)).toEqual(['session', 'tool']);
+  });
+
+  it('has what agents say that only servers know as their word', () => {
+    const said = { approver: 'ann', policy: 'b' };
+    const server = record({ ...said, from: 'policy/one', kind: 'event', name: 'BeforeTool' });
+    const within = record({ ...said, from: 'acme/one', kind: 'question', parent: server.id });
+    const here = record({ ...said, kind: 'question' });
+    const text = stripVTControlCharacters(formatStory(storyOf([server, within, here])));
+    const told = text.split('\n').flatMap((line) => /policy .*/.exec(line)?.[0] ?? []);
+    expect(new Set(told)).toEqual(
+      new Set([
+        'policy acme/one says: b, answered by acme/one says: ann, acme/one',
+        'policy b, answered by ann',
+        'policy b, answered by ann, policy/one',
+      ]),
+    );
+  });
+
+  it('believes shadows of servers, and of no agent', () => {
+    const shadow = { kind: 'shadow', name: 'BeforeTool', counted: 'block' } as const;
+    const diff = new ShadowDiff();
+    expect(diff.add(record({ ...shadow, from: 'acme/one' }))).toBe(false);
+    expect(diff.add(record({ ...shadow, from: 'policy/one' }))).toBe(true);
+    expect(diff.add(record(shadow))).toBe(true);
+    expect(diff.questions).toBe(2);
   });
 
   it.each<Partial<SpanRecord> & { point: string }>([

@@ -1,34 +1,88 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { isAbsence, LAST_WORDS_MS, natsAdvice, withinMs } from '../../fleet/natsConnection.js';
-import { readFleetSpan, type FleetSpan } from '../../fleet/recordSubject.js';
-import { every, retry } from '../../fleet/retry.js';
+import { isAbsence, lastWords, natsAdvice } from '../../fleet/natsConnection.js';
+import { readFleetSpan } from '../../fleet/recordSubject.js';
+import { every, retry } from '../../util/retry.js';
 import { errorCode, errorMessage } from '../../util/errorMessage.js';
 import { watchInterruption } from '../shared/interruption.js';
 import { connectNatsServer, type NatsServerOptions } from '../shared/natsServer.js';
-import { plural, printLine, printNotice, toVisible } from '../shared/terminal.js';
-import { UsageError } from '../shared/usageError.js';
-import { DayFile } from './dayFile.js';
-import { openRecord } from './stream.js';
+import {
+  logAs,
+  plural,
+  printNotice,
+  report,
+  toVisible,
+  type LogFormat,
+} from '../shared/terminal.js';
+import { orUsageError, UsageError } from '../shared/usageError.js';
+import { openSpans } from '../shared/withOtlp.js';
+import type { OtlpExport } from '../shared/otlp.js';
+import { Stores, type Received, type StoreOptions } from './stores.js';
+import { openRecord } from '../record/stream.js';
 
-interface CollectOptions extends NatsServerOptions {
-  readonly out?: string;
+interface CollectOptions extends NatsServerOptions, StoreOptions {
+  readonly forget?: string;
+  /** Of which agent. */
+  readonly of?: string;
   readonly once?: boolean;
+  readonly otlp?: string;
+  readonly log?: LogFormat;
 }
 
 /** @returns the exit code: 0 all that was there is written; 1 a file or the server fails */
-export async function collect({ out, once, ...server }: CollectOptions): Promise<number> {
-  if (server.nats === undefined) throw new UsageError('Say where the fleet is: --nats URL');
-  if (out === undefined) throw new UsageError('Say where the files go: --out DIR');
-  await makeDirectory(out);
+export async function collect(options: CollectOptions): Promise<number> {
+  const { out, sqlite, keep, forget: session, log, ...others } = options;
+  logAs(log);
+  if (session === undefined && options.of !== undefined) {
+    throw new UsageError(
+      '--of says of which agent a session is removed; add --forget SESSION, or leave it out',
+    );
+  }
+  if (others.nats === undefined && keep === undefined && session === undefined) {
+    throw new UsageError('Say where the fleet is: --nats URL');
+  }
+  if (out === undefined && sqlite === undefined && session === undefined) {
+    throw new UsageError('Say where the record is: --out DIR, --sqlite FILE, or both');
+  }
+  if (session !== undefined) await requireThere(out, sqlite);
+  else if (out !== undefined) await makeDirectory(out);
+  const stores = await Stores.open(options);
+  try {
+    if (session !== undefined) {
+      const { forget } = await import('./forget.js');
+      return await forget(session, stores, options);
+    }
+    await stores.prune();
+    return others.nats === undefined ? 0 : await collectInto(stores, others);
+  } finally {
+    stores.close();
+  }
+}
+
+type Collecting = NatsServerOptions & Pick<CollectOptions, 'once' | 'otlp'>;
+
+async function collectInto(
+  stores: Stores,
+  { once = false, otlp, ...server }: Collecting,
+): Promise<number> {
   const { signal, dispose } = watchInterruption();
   try {
     const nats = once ? await connectNatsServer(server, NAME) : await waitForServer(server, signal);
-    return nats ? await collectFrom(nats, out, once === true, signal) : 0;
+    return nats ? await collectFrom(nats, stores, { once, otlp }, signal) : 0;
   } finally {
     dispose();
+  }
+}
+
+const tellMissing = (detail: string) =>
+  `The session cannot be removed (${detail}); name what collect has written`;
+
+/** @throws UsageError where one is missing: a name that is misspelt has nothing to be removed */
+async function requireThere(...names: readonly (string | undefined)[]): Promise<void> {
+  for (const name of names) {
+    if (name !== undefined) await orUsageError(stat(name), tellMissing);
   }
 }
 
@@ -74,14 +128,15 @@ async function waitForServer(
 
 async function collectFrom(
   nats: NatsConnection,
-  out: string,
-  once: boolean,
+  stores: Stores,
+  { once, otlp }: { readonly once: boolean; readonly otlp: string | undefined },
   signal: AbortSignal,
 ): Promise<number> {
-  const collector = new Collector(out);
+  const spans = otlp === undefined ? undefined : await openSpans(otlp);
+  const collector = new Collector(stores, spans);
   try {
     const consumer = await openRecord(nats);
-    if (!once) printNotice('note', `spans of the fleet are written to ${toVisible(out)}; ^C ends`);
+    if (!once) printNotice('note', `spans of the fleet are written to ${stores.names}; ^C ends`);
     await collectAll({ nats, consumer, collector, signal, once });
     return 0;
   } catch (error) {
@@ -91,9 +146,10 @@ async function collectFrom(
     );
     return 1;
   } finally {
-    await withinMs(nats.drain(), LAST_WORDS_MS).catch(() => undefined);
+    await lastWords(nats.drain());
     await nats.close();
-    printLine(collector.report());
+    await spans?.close();
+    report('collected', collector.report());
   }
 }
 
@@ -117,7 +173,7 @@ async function collectAll({ nats, consumer, collector, signal, once }: Work): Pr
     await collector.write(batch);
     for (const message of batch) message.ack();
     // It counts once the server knows it; what it does not know comes again.
-    await withinMs(nats.flush(), LAST_WORDS_MS).catch(() => undefined);
+    await lastWords(nats.flush());
   }
 }
 
@@ -148,18 +204,15 @@ async function takeBatch(
   return batch;
 }
 
-/** Days of which the ids are in memory. */
-const MAX_DAYS = 3;
-/** A span that says that it is older or younger belongs to the day on which it came, in ms. */
-const MAX_LAG_MS = 30 * 24 * 3_600_000;
-
 class Collector {
-  readonly #days = new Map<string, DayFile>();
   #written = 0;
   #again = 0;
   #refused = 0;
 
-  constructor(private readonly directory: string) {}
+  constructor(
+    private readonly stores: Stores,
+    private readonly spans?: OtlpExport,
+  ) {}
 
   report(): string {
     const again = this.#again > 0 ? `, ${this.#again} were there already` : '';
@@ -167,34 +220,19 @@ class Collector {
     return `Wrote ${plural(this.#written, 'span')}${again}${refused}`;
   }
 
-  /** @throws the file system's error */
+  /** @throws the error of the file system or of the database */
   async write(batch: readonly JsMsg[]): Promise<void> {
-    const days = new Map<string, FleetSpan[]>();
-    for (const message of batch) {
-      const span = readFleetSpan(message.subject, message.data);
-      if (typeof span === 'string') {
-        this.#refuse(message.subject, span);
-        continue;
-      }
-      const day = dayOf(span, message.time.getTime());
-      days.set(day, [...(days.get(day) ?? []), span]);
+    const spans: Received[] = [];
+    for (const { subject, data, time } of batch) {
+      const span = readFleetSpan(subject, data);
+      if (typeof span === 'string') this.#refuse(subject, span);
+      else spans.push({ span, received: time.getTime() });
     }
-    for (const [day, spans] of days) {
-      const written = await this.#open(day).add(spans);
-      this.#written += written;
-      this.#again += spans.length - written;
-    }
-  }
-
-  /** The ids of a day that is opened again are read from its file. */
-  #open(day: string): DayFile {
-    const file = this.#days.get(day) ?? new DayFile(this.directory, day);
-    this.#days.delete(day);
-    this.#days.set(day, file);
-    for (const oldest of this.#days.keys()) {
-      if (this.#days.size > MAX_DAYS) this.#days.delete(oldest);
-    }
-    return file;
+    const written = await this.stores.add(spans);
+    for (const span of written) this.spans?.add(span);
+    this.#written += written.length;
+    this.#again += spans.length - written.length;
+    await this.stores.prune();
   }
 
   /** Told once, and counted: an agent can send any number. */
@@ -204,10 +242,4 @@ class Collector {
     }
     this.#refused += 1;
   }
-}
-
-/** @param received ms since 1970 */
-function dayOf({ start }: FleetSpan, received: number): string {
-  const time = Math.abs(start - received) > MAX_LAG_MS ? received : start;
-  return new Date(time).toISOString().slice(0, 10);
 }

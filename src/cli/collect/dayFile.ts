@@ -2,15 +2,15 @@ import { closeSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { openPrivately } from '../../trace/privateFile.js';
-import { piecesOf, withRegularFile } from '../../util/guardedRead.js';
+import { withRegularFile } from '../../util/guardedRead.js';
 import { readSpan } from '../../trace/record.js';
 import type { FleetSpan } from '../../fleet/recordSubject.js';
 import { whileLocked } from '../../util/fileLock.js';
+import { linesOf } from '../record/days.js';
+import { keyOf } from '../record/row.js';
 
 /** Of ids of one day; those that were written first are forgotten first. Some 100 bytes each. */
 const MAX_IDS = 1_000_000;
-
-const LINE_BREAK = 0x0a;
 
 /** The trace file of one day, which several collectors may write. */
 export class DayFile {
@@ -18,6 +18,8 @@ export class DayFile {
   readonly #ids = new Set<string>();
   /** Up to where the file has been read. In bytes. */
   #read = 0;
+  /** Which file has been read. It is another one where a session was removed from it. */
+  #identity = '';
 
   constructor(directory: string, day: string) {
     this.#file = path.join(directory, `${day}.jsonl`);
@@ -26,22 +28,22 @@ export class DayFile {
   /**
    * Writes those spans that are not there yet, and waits until they are on disk.
    *
-   * @returns how many were written
+   * @returns those that were written
    * @throws the file system's error; then some of them may have been written
    */
-  async add(spans: readonly FleetSpan[]): Promise<number> {
-    // Makes it where it is missing, and no link is followed.
-    closeSync(openPrivately(this.#file, 'append'));
+  async add(spans: readonly FleetSpan[]): Promise<readonly FleetSpan[]> {
     return whileLocked(this.#file, async () => {
+      // Makes it where it is missing, and no link is followed.
+      closeSync(openPrivately(this.#file, 'append'));
       const limits = { maxBytes: Infinity, isOwn: true };
       return withRegularFile(this.#file, limits, (handle) => this.#addTo(handle, spans));
     });
   }
 
-  async #addTo(handle: FileHandle, spans: readonly FleetSpan[]): Promise<number> {
+  async #addTo(handle: FileHandle, spans: readonly FleetSpan[]): Promise<readonly FleetSpan[]> {
     await this.#readNew(handle);
     const fresh = spans.filter((span) => this.#note(span));
-    if (fresh.length === 0) return 0;
+    if (fresh.length === 0) return fresh;
     const bytes = Buffer.from(fresh.map((span) => `${JSON.stringify(span)}\n`).join(''));
     try {
       for (let at = 0; at < bytes.length;) {
@@ -54,27 +56,25 @@ export class DayFile {
       throw error;
     }
     this.#read += bytes.length;
-    return fresh.length;
+    return fresh;
   }
 
   /** Reads what has been added by others. What a collector that was killed has left half is cut off. */
   async #readNew(handle: FileHandle): Promise<void> {
-    const { size } = await handle.stat();
-    if (size < this.#read) {
+    const { size, ino, birthtimeMs } = await handle.stat();
+    // The number of a file that is gone may be given to the next one.
+    const identity = `${ino} ${birthtimeMs}`;
+    if (size < this.#read || identity !== this.#identity) {
+      this.#identity = identity;
       this.#read = 0;
       this.#ids.clear();
     }
     if (size === this.#read) return;
     let end = this.#read;
-    let rest = Buffer.alloc(0);
-    for await (const chunk of piecesOf(this.#file, handle, { start: this.#read, end: size })) {
-      rest = Buffer.concat([rest, chunk]);
-      for (let at = rest.indexOf(LINE_BREAK); at >= 0; at = rest.indexOf(LINE_BREAK)) {
-        const span = readSpan(rest.toString('utf8', 0, at));
-        if (span) this.#note(span);
-        rest = rest.subarray(at + 1);
-        end += at + 1;
-      }
+    for await (const line of linesOf(this.#file, handle, { start: this.#read, end: size })) {
+      const span = readSpan(line.toString());
+      if (span) this.#note(span);
+      end += line.length;
     }
     if (end < size) await handle.truncate(end);
     this.#read = end;
@@ -91,9 +91,4 @@ export class DayFile {
     }
     return true;
   }
-}
-
-/** No agent can take the id of another's span. */
-function keyOf({ id, from = '' }: Pick<FleetSpan, 'id'> & { readonly from?: string }): string {
-  return `${id} ${from}`;
 }

@@ -53,10 +53,11 @@ export function inScratch<T>(
     let run: HookRun | undefined;
     const before = logger.remarks.length;
     const input = { ...sampleInput(event, payload, config, scratch), timestamp };
+    const { directory, stdin } = prepareInput(input, { environment });
     await runHook(
       hook,
       event,
-      { ...prepareInput(input, { environment }), env },
+      { input, directory, stdin, env },
       {
         logger,
         environment,

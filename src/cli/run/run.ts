@@ -15,6 +15,7 @@ import { makePrivate, ownFolder } from '../shared/privateFolder.js';
 import { standardError, standardInput } from '../shared/streams.js';
 import { printNotice, toVisible } from '../shared/terminal.js';
 import { UsageError, orUsageError } from '../shared/usageError.js';
+import { withOtlp } from '../shared/withOtlp.js';
 import { withTrace } from '../shared/withTrace.js';
 import { type Asking, type Workspace, openWorkspace } from '../shared/workspace.js';
 import { type OutputFormat, runOutputs } from './runOutput.js';
@@ -26,6 +27,7 @@ interface RunOptions extends Omit<WorkspaceOptions, 'json'> {
   readonly maxTurns?: number;
   readonly outputFormat: OutputFormat;
   readonly trace?: string;
+  readonly otlp?: string;
   /** Decides all questions of this run. */
   readonly ask?: 'allow' | 'deny';
   /** Where answers come from. Default: the terminal, where there is one. */
@@ -46,8 +48,8 @@ export async function run(prompt: string | undefined, options: RunOptions): Prom
     const models = await connectModel(options.responses);
     const text = prompt ?? (await readPrompt());
     const recording = { trace: options.trace, fleet: workspace.settings.fleet };
-    return await withTrace(recording, workspace.config, () =>
-      work(text, workspace, models, options),
+    return await withOtlp(options.otlp, workspace.config, () =>
+      withTrace(recording, workspace.config, () => work(text, workspace, models, options)),
     );
   } finally {
     dispose();

@@ -1,74 +1,44 @@
-import { createHmac, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import { isFleetName, isLoopback } from '../../fleet/address.js';
+import { ASKER_FORM, isAskerName, isFleetName } from '../../fleet/address.js';
 import { readSecretFile } from '../../fleet/secret.js';
-import { toOneLine } from '../shared/terminal.js';
+import { admitLocal, type Rejection } from '../shared/http/admitLocal.js';
+import { proofOf, type TokenHolders } from '../shared/people/people.js';
 
 /** Who asks, or why he may not. */
 export type Admission = { readonly asker?: string } | Rejection;
 
-/** An answer of HTTP. */
-export interface Rejection {
-  readonly status: 401 | 403;
-  readonly error: string;
-}
+/**
+ * Connections are limited, and an answer ends its own, where this was not called: nobody holds one who is not known.
+ *
+ * @param who it is; `undefined` where everybody of this machine may ask
+ * @returns whether it has room for one more, if it is one
+ */
+export type Stay = (who: string | undefined) => boolean;
 
 /** How a server knows who asks. */
 export interface AccessOptions {
-  readonly tokens?: Tokens;
+  /** Others take their place when files are read anew. */
+  tokens?: TokenHolders;
   /** Whether TLS has checked a certificate of the client. */
   readonly hasClientCertificates: boolean;
-  /** Whether pages of this machine may ask; others never may. */
-  readonly admitsLocalPages?: boolean;
 }
 
 /** Shorter ones can be guessed. In characters. */
 const MIN_TOKEN = 16;
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
-/** Tokens of a fleet, each of one agent. */
-export class Tokens {
-  readonly #key = randomBytes(32);
-  readonly #names = new Map<string, string>();
-
-  /** How many there are. */
-  get size(): number {
-    return this.#names.size;
-  }
-
-  /**
-   * @param name `team/agent`
-   * @returns whether nobody had this token before
-   */
-  add(name: string, token: string): boolean {
-    const digest = this.#digestOf(token);
-    if (this.#names.has(digest)) return false;
-    this.#names.set(digest, name);
-    return true;
-  }
-
-  /** Whose token it is. What is compared are digests with a key of this process, so that its time tells nothing. */
-  nameOf(token: string): string | undefined {
-    return this.#names.get(this.#digestOf(token));
-  }
-
-  #digestOf(token: string): string {
-    return createHmac('sha256', this.#key).update(token).digest('base64');
-  }
-}
-
 /** What the names of a file of tokens are. */
 export interface TokenNames {
-  /** Completes "lines … TOKEN". */
+  /** Completes "the name is". */
   readonly form: string;
   readonly is: (name: string) => boolean;
 }
 
-const AGENTS: TokenNames = { form: 'TEAM/AGENT', is: isAskerName };
+const AGENTS: TokenNames = { form: `TEAM/AGENT, ${ASKER_FORM}`, is: isAskerName };
 
 /** People who answer questions. */
-export const PEOPLE: TokenNames = { form: 'NAME', is: isFleetName };
+export const PEOPLE: TokenNames = { form: 'NAME, of letters, digits, "-", "_"', is: isFleetName };
 
 /**
  * Reads a file of mode 600 with a line `TEAM/AGENT TOKEN` for each agent. Lines that begin with `#` are comments.
@@ -76,22 +46,20 @@ export const PEOPLE: TokenNames = { form: 'NAME', is: isFleetName };
  * @param names what stands in place of `TEAM/AGENT`
  * @throws Error that names the line, and never the token
  */
-export async function readTokens(file: string, names = AGENTS): Promise<Tokens> {
+export async function readTokens(file: string, names = AGENTS): Promise<TokenHolders> {
   const text = await readSecretFile(file, MAX_FILE_BYTES);
-  const tokens = new Tokens();
+  const holders = new Map<string, string>();
   for (const [index, line] of text.split('\n').entries()) {
     const [name = '', token = '', ...more] = line.trim().split(/\s+/u);
     if (name === '' || name.startsWith('#')) continue;
-    const problem = findProblem(names, name, token, more);
-    if (problem) throw new Error(`${file}, line ${index + 1}: ${problem}`);
-    if (!tokens.add(name, token)) {
-      throw new Error(
-        `${file}, line ${index + 1}: another line has the same token: give each its own`,
-      );
-    }
+    const proof = proofOf(token);
+    const isTaken = holders.has(proof) && 'another line has the same token: give each its own';
+    const why = findProblem(names, name, token, more) ?? isTaken;
+    if (why) throw new Error(`${file}, line ${index + 1}: ${why}`);
+    holders.set(proof, name);
   }
-  if (tokens.size === 0) throw new Error(`${file} holds no token: write lines ${names.form} TOKEN`);
-  return tokens;
+  if (holders.size === 0) throw new Error(`${file} holds no token: write lines NAME TOKEN`);
+  return holders;
 }
 
 function findProblem(
@@ -100,17 +68,11 @@ function findProblem(
   token: string,
   more: readonly string[],
 ): string | undefined {
-  if (!names.is(name)) return `the name is not ${names.form}, of letters, digits, "-" and "_"`;
+  if (!names.is(name)) return `the name is not ${names.form}`;
   if (token === '') return 'there is no token behind the name';
   if (more.length > 0) return 'there is more than a name and a token';
   if (token.length >= MIN_TOKEN) return undefined;
   return `the token has less than ${MIN_TOKEN} characters: write one with openssl rand -hex 32`;
-}
-
-/** Whether a text is `team/agent`. */
-export function isAskerName(text: string): boolean {
-  const parts = text.split('/');
-  return parts.length === 2 && parts.every(isFleetName);
 }
 
 const WHO =
@@ -119,44 +81,18 @@ const WHO =
 /** Says who sends a request, before anything of its body is read. */
 export function admit(request: IncomingMessage, options: AccessOptions): Admission {
   const { tokens, hasClientCertificates } = options;
-  if (!tokens && !hasClientCertificates) return admitLocal(request, options);
+  if (!tokens && !hasClientCertificates) return admitLocal(request, false) ?? {};
   const certified = hasClientCertificates ? certifiedName(request) : undefined;
   if (hasClientCertificates && certified === undefined) {
-    return { status: 403, error: 'The CN of the client certificate is not TEAM/AGENT' };
+    return { status: 403, error: `The CN of the client certificate is not ${AGENTS.form}` };
   }
   if (!tokens) return { asker: certified };
   const token = /^Bearer +(\S+) *$/iu.exec(request.headers.authorization ?? '')?.[1];
   if (token === undefined) return { status: 401, error: `There is no token: ${WHO}` };
-  const asker = tokens.nameOf(token);
+  const asker = tokens.get(proofOf(token));
   if (asker === undefined) return { status: 401, error: `The token is not known: ${WHO}` };
   if (certified === undefined || certified === asker) return { asker };
   return { status: 403, error: 'The token and the client certificate are of two agents' };
-}
-
-/**
- * Without credentials only programs of this machine may ask. A page in a browser of it is none of them: it sends an
- * `Origin`, or a name in `Host` that somebody else has pointed to this machine.
- */
-function admitLocal(
-  { headers }: IncomingMessage,
-  { admitsLocalPages = false }: AccessOptions,
-): Admission {
-  if (!isLoopback(hostOf(headers.host ?? ''))) {
-    const said = toOneLine(headers.host ?? '', 80);
-    return { status: 403, error: `The host "${said}" is not this machine: ask 127.0.0.1` };
-  }
-  const { origin } = headers;
-  const isLocalPage = admitsLocalPages && origin !== undefined && isLocal(origin);
-  if (origin === undefined || isLocalPage) return {};
-  return { status: 403, error: 'Pages of a browser may not ask: the request has an Origin' };
-}
-
-function isLocal(origin: string): boolean {
-  return URL.canParse(origin) && isLoopback(new URL(origin).hostname);
-}
-
-function hostOf(host: string): string {
-  return host.replace(/:\d{1,5}$/u, '');
 }
 
 /** Asking for a certificate takes long, and that of a connection stays the same. */

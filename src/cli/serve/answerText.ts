@@ -12,23 +12,22 @@ import { removeControls } from '../../protocol/sanitizeText.js';
 import type { HookExecutionResult, HookOutput } from '../../protocol/types.js';
 import { errorMessage } from '../../util/errorMessage.js';
 
-/** What became of a question, for the figures. */
-export type QuestionVerdict = 'none' | 'allow' | 'ask' | 'block' | 'stop' | 'fail';
-
 /**
  * What hooks decided, as JSON that a hook would print, with a note about the hooks beside it.
  *
+ * @param policy its version
  * @param fired `undefined` where no hook is there for the question
  * @param late what async hooks have said since, as context
  */
 export function answerTextOf(
   question: Question,
+  policy: string,
   fired: ProcessedHookResult | undefined,
   late: readonly string[] = [],
 ): string {
   const finalOutput = fired?.aggregated.finalOutput;
   const said = finalOutput ? printed(finalOutput) : {};
-  const note = fired ? noteOf(fired) : { success: true, hooks: [] };
+  const note = { policy, ...(fired ? noteOf(fired) : { success: true, hooks: [] }) };
   return markAnswer(late.length > 0 ? withContext(said, late) : said, question, note);
 }
 
@@ -40,8 +39,15 @@ function withContext(said: HookOutput, late: readonly string[]): HookOutput {
 }
 
 /** An answer in the format of another agent, which knows no marks: it has one where the asker reads them. */
-export function foreignAnswerText(question: Question, said: object, success = true): string {
-  return question.readsMarks ? markAnswer(said, question, { success }) : JSON.stringify(said);
+export function foreignAnswerText(
+  question: Question,
+  policy: string,
+  said: object,
+  { success = true, decidedBy }: Partial<FleetNote> = {},
+): string {
+  return question.readsMarks
+    ? markAnswer(said, question, { policy, success, ...(decidedBy && { decidedBy }) })
+    : JSON.stringify(said);
 }
 
 /** A block counts wherever it stands in an output, so that nobody has to look for it. */
@@ -77,14 +83,4 @@ function noteOfHook(result: HookExecutionResult) {
     durationMs: Math.round(duration * 10) / 10,
     ...(told !== undefined && { why: removeControls(told).slice(0, MAX_WHY) }),
   };
-}
-
-/** One word for what hooks decided. */
-export function verdictWord(fired: ProcessedHookResult): QuestionVerdict {
-  const { finalOutput } = fired.aggregated;
-  if (fired.shouldStop) return 'stop';
-  if (finalOutput?.isBlockingDecision()) return 'block';
-  if (finalOutput?.decision === 'ask') return 'ask';
-  if (!areHealthy(fired.aggregated)) return 'fail';
-  return finalOutput ? 'allow' : 'none';
 }

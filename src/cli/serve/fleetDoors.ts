@@ -1,79 +1,73 @@
 import path from 'node:path';
-import { isFleetName } from '../../fleet/address.js';
+import { isFleetName, SERVERS_TEAM } from '../../fleet/address.js';
 import type { TlsFiles } from '../../fleet/question.js';
 import { readSecret } from '../../fleet/secret.js';
 import type { FleetSettings } from '../../fleet/fleetSettings.js';
 import { tlsOf, type NatsServerOptions } from '../shared/natsServer.js';
+import { peopleWithTokens } from '../shared/people/people.js';
+import type { PeopleOptions } from '../shared/people/peopleOptions.js';
+import { readPeople, signInOption, WAYS, type GivenPeople } from '../shared/people/readPeople.js';
 import { printNotice } from '../shared/terminal.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
-import { admit, PEOPLE, readTokens, type Tokens } from './access.js';
+import { PEOPLE, readTokens, type AccessOptions } from './access.js';
 import type { PolicyAnswers } from './answers.js';
 import { approvalRoutes } from './approvals/approvalRoutes.js';
 import { KvBoard } from './approvals/kvBoard.js';
+import { KvSessions } from './approvals/kvSessions.js';
+import { PAGE, type Approvers } from './approvals/signIn.js';
 import { said, type Listening } from './listening.js';
 import { NatsDoor } from './natsDoor.js';
 import type { Notices } from './notices.js';
 
-export interface FleetOptions extends NatsServerOptions {
+export interface FleetOptions extends NatsServerOptions, PeopleOptions {
   readonly name: string;
   /** Whether what hooks of this server do goes to the record. */
   readonly record: boolean;
-  readonly approvers?: string;
-  /** See `ListeningOptions`. */
-  readonly origin?: string;
 }
 
 /** What a server needs to be one of several. */
-export interface Fleet {
+export interface Fleet extends Pick<GivenPeople, 'needsTwo' | 'senderOf'> {
   readonly url?: string;
-  readonly secret?: string | undefined;
+  readonly readSecret: () => Promise<string | undefined>;
   readonly tls: TlsFiles;
   readonly name: string;
-  readonly approvers?: Tokens;
+  readonly approvers?: Approvers | undefined;
 }
 
 /** Where what this server does is recorded: as the agent of its name, of a team of servers. */
 export function recordOf(options: FleetOptions): FleetSettings | undefined {
   const { nats, name, tokenFile, record } = options;
   if (nats === undefined || !record) return undefined;
-  const url = `${nats.replace(/\/$/u, '')}/${SERVERS}/${name}`;
+  const url = `${nats.replace(/\/$/u, '')}/${SERVERS_TEAM}/${name}`;
   const files = Object.entries({ tokenFile, ...tlsOf(options) }).flatMap(([key, file]) =>
     file === undefined ? [] : [[key, path.resolve(file)] as const],
   );
   return { url, record, ...Object.fromEntries(files) };
 }
 
-/** The team of all policy servers. */
-const SERVERS = 'policy';
-
 /** @throws UsageError for options that do not fit, and files that cannot be used */
-export async function readFleet(options: FleetOptions): Promise<Fleet> {
+export async function readFleet(options: FleetOptions, { tokens }: AccessOptions): Promise<Fleet> {
   const { nats: url, tokenFile, name, approvers: file, origin } = options;
-  if (url === undefined && (tokenFile !== undefined || file !== undefined)) {
-    const option = file === undefined ? '--token-file' : '--approvers';
+  const way = signInOption(options);
+  if (url === undefined && (tokenFile !== undefined || way !== undefined)) {
+    const option = way ?? '--token-file';
     throw new UsageError(`${option} is of use with NATS only: add --nats nats://HOST:PORT`);
   }
-  if (origin !== undefined && file === undefined) {
-    throw new UsageError('--origin is of use with a page only: add --approvers FILE');
+  if (origin !== undefined && way === undefined) {
+    throw new UsageError(`--origin is of use with a page only: add ${WAYS}`);
   }
   if (!isFleetName(name)) {
     throw new UsageError('--name is no name for a server: use letters, digits, "-" and "_"');
   }
-  const secret = await orUsageError(
-    readSecret(tokenFile === undefined ? {} : { tokenFile }),
-    said('--token-file'),
-  );
-  const approvers =
-    file === undefined
-      ? undefined
-      : await orUsageError(readTokens(file, PEOPLE), said('--approvers'));
-  return {
-    ...(url !== undefined && { url }),
-    secret,
-    tls: tlsOf(options),
-    name,
-    ...(approvers && { approvers }),
-  };
+  const readOwn = () => readSecret(tokenFile === undefined ? {} : { tokenFile });
+  await orUsageError(readOwn(), said('--token-file'));
+  const { people: given, roles, needsTwo, senderOf } = await readPeople(options, PAGE);
+  const reading = file === undefined ? undefined : readTokens(file, PEOPLE);
+  const holders = reading && (await orUsageError(reading, said('--approvers')));
+  const people = holders ? peopleWithTokens(holders, tokens) : given;
+  const approvers = people && { people, roles, sessions: new KvSessions() };
+  const common = { readSecret: readOwn, tls: tlsOf(options), name, approvers, senderOf };
+  return { ...common, ...(needsTwo && { needsTwo }), ...(url !== undefined && { url }) };
 }
 
 /**
@@ -83,46 +77,35 @@ export async function readFleet(options: FleetOptions): Promise<Fleet> {
  * @throws UsageError where there cannot be a connection, or no board for those who are to answer
  */
 export async function openFleet(fleet: Fleet, answers: PolicyAnswers, notices: Notices) {
-  const { url, tls, approvers, ...others } = fleet;
+  const { url, tls, approvers, needsTwo, ...others } = fleet;
   if (url === undefined) return {};
-  const board = new KvBoard({ log });
   const onWarn = (text: string) => notices.tell('warning', 'nats', text);
   const needsBoard = approvers !== undefined;
+  const board = new KvBoard({ log, sessions: approvers?.sessions, needsTwo });
   const opening = NatsDoor.open({ ...others, ...tls, url, answers, board, needsBoard, onWarn });
   return { board, door: await orUsageError(opening, said('--nats')) };
 }
 
 /** @returns handles requests to the paths of approvals */
 export function routesOf(
-  { approvers }: Fleet,
-  { access, tls, origin }: Listening,
+  { tls, origin }: Listening,
+  { approvers, senderOf }: Fleet,
   board: KvBoard | undefined,
   notices: Notices,
 ): ReturnType<typeof approvalRoutes> {
   return approvalRoutes({
     board,
-    // Who asks must not answer, also where both were given the same token.
-    approvers: approvers && {
-      nameOf: (token) => (access.tokens?.nameOf(token) ? undefined : approvers.nameOf(token)),
-    },
+    approvers,
     isTls: tls !== undefined,
     origin,
-    askerOf: (request) => {
-      const admission = admit(request, access);
-      if (!('error' in admission)) return admission.asker ?? LOCAL;
-      const from = request.socket.remoteAddress ?? 'somebody who has gone';
-      const text = `a question was refused: ${admission.error} (from ${from})`;
-      notices.tell('warning', 'access', text);
-      return undefined;
-    },
+    senderOf,
     log,
+    onFault: (text) => notices.tell('error', 'approvals', text),
+    onRefused: (text) => notices.tell('warning', 'sign-in', text),
   });
 }
 
-/** Who asks without credentials, on this machine. */
-const LOCAL = 'local';
-
 /** Who has answered, and who has signed in: each is of importance. */
 function log(line: string): void {
-  printNotice('note', line);
+  printNotice('note', line, 'approval');
 }

@@ -1,16 +1,15 @@
 import { createSecureContext } from 'node:tls';
-import { isLoopback } from '../../fleet/address.js';
 import { readSecretFile } from '../../fleet/secret.js';
 import { readText } from '../../util/guardedRead.js';
+import { isLoopback } from '../../util/loopback.js';
+import { parseListen, type Address } from '../shared/http/listen.js';
 import { orUsageError, UsageError } from '../shared/usageError.js';
 import { toVisible } from '../shared/terminal.js';
 import { readTokens, type AccessOptions } from './access.js';
 import type { ServerTls } from './httpDoor.js';
 
 /** Where a server listens, and whom it answers. */
-export interface Listening {
-  readonly host: string;
-  readonly port: number;
+export interface Listening extends Address {
   readonly tls?: ServerTls;
   readonly access: AccessOptions;
   /** Where browsers find the server, where that is not where it listens. */
@@ -57,19 +56,6 @@ function originOf(text: string): string {
   throw new UsageError(
     `--origin ${toVisible(text)} is no origin: write https://HOST or https://HOST:PORT, without a path`,
   );
-}
-
-/** @throws UsageError for what is no `HOST:PORT` */
-export function parseListen(text: string): { readonly host: string; readonly port: number } {
-  const [, host = '', digits = ''] = /^(\[[\da-f:.]+\]|[^\s:[\]/]+):(\d{1,5})$/iu.exec(text) ?? [];
-  const port = Number(digits);
-  if (host === '' || port > 65_535) {
-    throw new UsageError(
-      `--listen ${toVisible(text)} is no address: write HOST:PORT, such as 127.0.0.1:8787`,
-    );
-  }
-  // What name servers and files say of it is another matter.
-  return { host: host === 'localhost' ? '127.0.0.1' : host.replaceAll(/[[\]]/gu, ''), port };
 }
 
 function checkSafety(host: string, options: ListeningOptions): void {

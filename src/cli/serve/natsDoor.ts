@@ -1,9 +1,10 @@
+import { isUtf8 } from 'node:buffer';
 import type { Msg, MsgHdrs, NatsConnection, Subscription } from '@nats-io/transport-node';
-import { isFleetName } from '../../fleet/address.js';
-import { denies, stops, withMarkOf } from '../../fleet/answerMark.js';
-import { LAST_WORDS_MS, loadPackage, withAdvice, withinMs } from '../../fleet/natsConnection.js';
-import { HEADERS, readQuestion } from '../../fleet/question.js';
-import { every, retry } from '../../fleet/retry.js';
+import { isAskerName } from '../../fleet/address.js';
+import { forbids, withMarkOf } from '../../fleet/answerMark.js';
+import { lastWords, loadPackage, withAdvice } from '../../fleet/natsConnection.js';
+import { directSubject, HEADERS, newQuestionId, readQuestion } from '../../fleet/question.js';
+import { every, retry } from '../../util/retry.js';
 import { MAX_HOOK_TEXT } from '../../protocol/sanitizeText.js';
 import { errorMessage } from '../../util/errorMessage.js';
 import { isRecord } from '../../util/records.js';
@@ -11,7 +12,7 @@ import { toOneLine } from '../shared/terminal.js';
 import type { PolicyAnswers, Reply } from './answers.js';
 import { answerQuestion, type PutReply } from './approvals/approvalQuestions.js';
 import type { KvBoard } from './approvals/kvBoard.js';
-import { Quota } from './quota.js';
+import { Quota } from '../shared/http/quota.js';
 import { SteadyNats, type SteadyNatsOptions } from './steadyNats.js';
 
 export interface NatsDoorOptions extends Omit<SteadyNatsOptions, 'onOpen'> {
@@ -20,9 +21,7 @@ export interface NatsDoorOptions extends Omit<SteadyNatsOptions, 'onOpen'> {
   readonly board?: KvBoard;
   /** Whether it does not open where the board cannot be used. Default: that is told, and tried again and again. */
   readonly needsBoard?: boolean;
-  /** No question to hooks waits longer, in ms, whatever it says. Default 10 minutes. */
-  readonly longestMs?: number;
-  /** Questions of each kind that may be worked on at a time, and the bytes of those to hooks. Default 1000, and 128 MiB. */
+  /** Questions of each kind that may be worked on at a time, and their bytes; one agent gets half. Default 1000, and 128 MiB. */
   readonly maxPending?: number;
   readonly maxPendingBytes?: number;
 }
@@ -43,8 +42,6 @@ interface Put {
 }
 
 const QUEUE = 'policy';
-/** Ms. */
-const LONGEST_MS = 600_000;
 /** Ms between attempts to open a board that could not be used. */
 const BOARD_RETRY_MS = 2000;
 /** What the headers of an answer may take, in bytes. */
@@ -56,7 +53,10 @@ const HEADER_ROOM = 512;
  */
 export class NatsDoor {
   readonly #pending = new Set<Promise<void>>();
-  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
+  /** What it works on, by who asks and the id of the question. */
+  readonly #held = new Set<string>();
+  /** Its own, also where two have the same name. */
+  readonly #id = newQuestionId();
   readonly #warned = new Set<string>();
   readonly #subscriptions: Subscription[] = [];
   readonly #ending = new AbortController();
@@ -101,8 +101,7 @@ export class NatsDoor {
   async #close(): Promise<void> {
     this.#ending.abort();
     await this.options.board?.close();
-    const draining = Promise.all(this.#subscriptions.map((each) => each.drain()));
-    await withinMs(draining, LAST_WORDS_MS).catch(() => undefined);
+    await lastWords(Promise.all(this.#subscriptions.map((each) => each.drain())));
     while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
     await this.#nats?.close();
   }
@@ -120,7 +119,7 @@ export class NatsDoor {
     const { board, needsBoard, onWarn } = this.options;
     const openBoard = async () => {
       await board?.begin(connection);
-      if (board) await this.#subscribe(connection, this.#people);
+      if (board) await this.#join(connection, this.#people, QUEUE);
     };
     // No question is taken by a server that does not start.
     const isFirst = !this.#nats;
@@ -129,7 +128,10 @@ export class NatsDoor {
         throw new Error(`there is no room for questions: ${withAdvice(error)}`, { cause: error });
       });
     }
-    await this.#subscribe(connection, this.#hooks);
+    await this.#join(connection, this.#hooks, QUEUE);
+    await this.#openDirect(connection).catch(({ message }: Error) =>
+      onWarn(`agents wait for servers that hang, as ${message}`),
+    );
     if (!needsBoard || !isFirst) {
       await openBoard().catch((error: unknown) => {
         onWarn(`no person can be asked, as there is no board of questions: ${withAdvice(error)}`);
@@ -149,12 +151,29 @@ export class NatsDoor {
     }
   }
 
-  async #subscribe(connection: NatsConnection, way: Way): Promise<void> {
-    const { subject } = way;
+  async #join(connection: NatsConnection, way: Way, queue?: string): Promise<void> {
+    const take = (message: Msg) => this.#take(message, way);
+    this.#subscriptions.push(await this.#subscribe(connection, way.subject, take, queue));
+  }
+
+  /** For agents that have met a server that hangs. Until its end it says what it has. */
+  async #openDirect(connection: NatsConnection): Promise<void> {
+    const own = { ...this.#hooks, subject: directSubject(this.#id, '*.*') };
+    await this.#join(connection, own);
+    const tell = (message: Msg) => this.#tellHeld(message);
+    await this.#subscribe(connection, directSubject(undefined, '*.*'), tell);
+  }
+
+  async #subscribe(
+    connection: NatsConnection,
+    subject: string,
+    take: (message: Msg) => void,
+    queue?: string,
+  ): Promise<Subscription> {
     const subscription = connection.subscribe(subject, {
-      queue: QUEUE,
+      ...(queue !== undefined && { queue }),
       callback: (error, message) => {
-        if (!error) this.#takeSafely(message, way);
+        if (!error) this.#takeSafely(message, take);
       },
     });
     // What the server refuses has come before the answer to this.
@@ -163,15 +182,16 @@ export class NatsDoor {
       throw error;
     });
     if (subscription.isClosed()) {
-      throw new Error(`its user may not subscribe to ${subject} with the queue group ${QUEUE}`);
+      const group = queue === undefined ? '' : ` with the queue group ${queue}`;
+      throw new Error(`its user may not subscribe to ${subject}${group}`);
     }
-    this.#subscriptions.push(subscription);
+    return subscription;
   }
 
   /** The library would read no further message after an error. It throws one where headers are read that are none. */
-  #takeSafely(message: Msg, way: Way): void {
+  #takeSafely(message: Msg, take: (message: Msg) => void): void {
     try {
-      this.#take(message, way);
+      take(message);
     } catch (error) {
       this.#warnOnce(
         'unreadable',
@@ -180,45 +200,59 @@ export class NatsDoor {
     }
   }
 
-  #take(message: Msg, { count, bytes, answer }: Way): void {
-    const [, , team = '', agent = ''] = message.subject.split('.');
-    if (!isFleetName(team) || !isFleetName(agent)) return;
+  /** @returns `team/agent`; `undefined` for what gets no answer */
+  #senderOf(message: Msg): string | undefined {
+    const [team = '', agent = ''] = message.subject.split('.').slice(-2);
+    if (!isAskerName(`${team}/${agent}`)) return undefined;
     // A server may publish anywhere: an agent could write through it where it may not, such as a command to JetStream.
-    if (!message.reply?.startsWith(`_INBOX.${team}.${agent}.`)) {
-      return this.#warnOnce(
-        'elsewhere',
-        `A question of ${team}/${agent} wants its answer elsewhere than in its _INBOX.${team}.${agent}: it gets none`,
-      );
-    }
+    if (message.reply?.startsWith(`_INBOX.${team}.${agent}.`)) return `${team}/${agent}`;
+    this.#warnOnce(
+      'elsewhere',
+      `A question of ${team}/${agent} wants its answer elsewhere than in its _INBOX.${team}.${agent}: it gets none`,
+    );
+    return undefined;
+  }
+
+  #tellHeld(message: Msg): void {
+    const from = this.#senderOf(message);
+    const has = this.#held.has(`${from} ${message.string()}`);
+    const isOpen = has || !this.#ending.signal.aborted;
+    if (from !== undefined && isOpen) message.respond(JSON.stringify({ server: this.#id, has }));
+  }
+
+  #take(message: Msg, { count, bytes, answer }: Way): void {
+    const from = this.#senderOf(message);
+    if (from === undefined) return;
     const header = headersOf(message);
     const { length } = message.data;
-    const isCounted = count.take(undefined);
-    if (!isCounted || !bytes.take(undefined, length)) {
-      if (isCounted) count.give(undefined);
-      const error = 'The server has as many questions as it can hold: ask again, or start another';
+    const isCounted = count.take(from);
+    if (!isCounted || !bytes.take(from, length)) {
+      if (isCounted) count.give(from);
+      const had = `${count.taken} questions, ${count.takenBy(from)} questions of ${from}`;
+      const error = `The server has as many as it can hold (${had}): ask again, or start another`;
       return this.#respond(message, { status: 503, body: JSON.stringify({ error }) });
     }
-    const from = `${team}/${agent}`;
+    const held = `${from} ${header(HEADERS.question)}`;
+    this.#held.add(held);
     const work = answer({ message, header, from })
       .then((reply) => this.#respond(message, reply))
       .catch((error: unknown) =>
         this.options.onWarn(`A question of ${from} got no answer: ${errorMessage(error)}`),
       )
       .finally(() => {
-        count.give(undefined);
-        bytes.give(undefined, length);
+        count.give(from);
+        bytes.give(from, length);
+        this.#held.delete(held);
         this.#pending.delete(work);
       });
     this.#pending.add(work);
   }
 
   async #askHooks({ message, header, from }: Put): Promise<Reply> {
-    const { answers, longestMs = LONGEST_MS } = this.options;
-    const question = readQuestion(header, longestMs);
-    const text = this.#decode(message.data);
-    if (text === undefined) return { status: 400, body: '{"error":"The question is no UTF-8"}' };
+    const question = readQuestion(header);
+    if (!isUtf8(message.data)) return { status: 400, body: '{"error":"The question is no UTF-8"}' };
     const format = header(HEADERS.format) === 'claude' ? 'claude' : 'own';
-    return answers.answer({ format, text, question, asker: from });
+    return this.options.answers.answer({ format, text: message.string(), question, asker: from });
   }
 
   async #askPeople({ message, header, from }: Put): Promise<PutReply> {
@@ -232,21 +266,14 @@ export class NatsDoor {
     this.#warned.add(why);
   }
 
-  #decode(data: Uint8Array): string | undefined {
-    try {
-      return this.#decoder.decode(data);
-    } catch {
-      return undefined;
-    }
-  }
-
   /** What cannot be sent now is no answer: its asker has lost the connection, too. */
   #respond(message: Msg, reply: PutReply): void {
     if (!this.isConnected()) return;
     const max = this.#connection?.info?.max_payload ?? 1024 * 1024;
     const { status, body } = fitAnswer(reply, max - HEADER_ROOM);
+    if (status === 200) return void message.respond(body);
     const headers = this.#newHeaders();
-    if (status !== 200) headers.set(HEADERS.status, String(status));
+    headers.set(HEADERS.status, String(status));
     message.respond(body, { headers });
   }
 }
@@ -274,7 +301,7 @@ function fitAnswer(answer: PutReply, maxBytes: number): PutReply {
 
 function coreOf(body: string): object | undefined {
   const said: unknown = JSON.parse(body);
-  if (!isRecord(said) || !(denies(said) || stops(said))) return undefined;
+  if (!isRecord(said) || !forbids(said)) return undefined;
   const { hookSpecificOutput: specific } = said;
   const permission = isRecord(specific) ? specific['decision'] : undefined;
   const isDenied = isRecord(permission) && permission['behavior'] === 'deny';

@@ -16,7 +16,7 @@ export class Notices {
   readonly #told = new Map<string, Told>();
 
   constructor(
-    private readonly write: (label: NoticeLabel, text: string) => void = printNotice,
+    private readonly write: (label: NoticeLabel, text: string, kind: string) => void = printNotice,
     private readonly pauseMs = PAUSE_MS,
   ) {}
 
@@ -40,6 +40,6 @@ export class Notices {
       if (latest) this.#write(latest.label, kind, latest.text, untold - 1);
     }, this.pauseMs).unref();
     const more = before > 0 ? ` (and ${before} more before)` : '';
-    this.write(label, `${toOneLine(text, MAX_LINE)}${more}`);
+    this.write(label, `${toOneLine(text, MAX_LINE)}${more}`, kind);
   }
 }

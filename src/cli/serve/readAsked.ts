@@ -1,6 +1,7 @@
 import { HookEventName, type CallSession, type HookPayload } from '../../protocol/types.js';
+import type { ReadQuestion } from '../policy/decide.js';
 import { receive, UnreadableEvent } from '../../dialects/reverse.js';
-import type { Received } from '../../protocol/received.js';
+import { LOCAL } from '../../fleet/address.js';
 import type { Question } from '../../fleet/question.js';
 import { events, findTooDeepField, readEventFields } from '../../protocol/events.js';
 import { toModelFields } from '../shared/eventFields.js';
@@ -19,15 +20,6 @@ export interface Asked {
   readonly asker?: string;
 }
 
-/** A question that can be put to hooks. */
-export interface ReadQuestion<E extends HookEventName = HookEventName> {
-  readonly event: E;
-  readonly payload: HookPayload<E>;
-  readonly session: CallSession;
-  /** What another agent told its hooks; it wants an answer in its own format. */
-  readonly received?: Received;
-}
-
 /** Thrown for a question that cannot be put to any hook. */
 export class UnreadableQuestion extends Error {
   override readonly name = 'UnreadableQuestion';
@@ -43,8 +35,6 @@ export class UnreadableQuestion extends Error {
 }
 
 /**
- * Reads a question.
- *
  * @returns `undefined` for an event of another agent that is none of ours
  * @throws UnreadableQuestion
  */
@@ -132,26 +122,13 @@ function readReceived(asked: Asked, sent: Record<string, unknown>): ReadQuestion
 }
 
 /** What a question does not say is empty: the server's own session is another one. */
-function sessionOf(
-  { asker }: Asked,
-  {
-    sessionId = '',
-    cwd = '',
-    transcriptPath = '',
-    agent,
-    ...subagent
-  }: Partial<Record<keyof CallSession, string | undefined>>,
-): CallSession {
-  const who = [asker, agent].filter((part) => part !== undefined && part !== '').join('/');
-  return {
-    ...subagent,
-    sessionId,
-    cwd,
-    transcriptPath,
-    ...(who !== '' && { agent: who }),
-    ...(asker !== undefined && { asker }),
-  };
+function sessionOf({ asker }: Asked, identity: Identity): CallSession {
+  const { sessionId = '', cwd = '', transcriptPath = '', agent = '' } = identity;
+  const who = agent ? `${asker ?? LOCAL}/${agent}` : asker;
+  return Object.assign({}, identity, { sessionId, cwd, transcriptPath, agent: who, asker });
 }
+
+type Identity = Partial<Record<keyof CallSession, string | undefined>>;
 
 function textOf(sent: Record<string, unknown>, field: string): string | undefined {
   const value = sent[field];

@@ -4,19 +4,20 @@ import { parseNatsServer } from '../../fleet/address.js';
 import {
   connectNats,
   isAbsence,
-  LAST_WORDS_MS,
+  lastWords,
   watchConnection,
   whyNotConnected,
-  withinMs,
-  type TlsFiles,
+  type NatsOptions,
 } from '../../fleet/natsConnection.js';
-import { every, retry } from '../../fleet/retry.js';
+import type { TlsFiles } from '../../fleet/question.js';
+import { every, retry } from '../../util/retry.js';
 import { withoutSecret } from '../../fleet/secret.js';
 
 export interface SteadyNatsOptions extends TlsFiles {
   /** `nats://HOST:PORT`. */
   readonly url: string;
-  readonly secret?: string | undefined;
+  /** Asked for again and again, as it may have been replaced. */
+  readonly readSecret?: () => Promise<string | undefined>;
   /** What the server shows for this connection. */
   readonly name: string;
   /** Called with each loss, with its return, and with what the server refuses. */
@@ -36,11 +37,15 @@ const RETRY_MS = 500;
 export class SteadyNats {
   readonly #closing = new AbortController();
   readonly #server: string;
+  /** The library looks at it for each connection. */
+  readonly #login: NatsOptions & { secret?: string | undefined };
   #connection: NatsConnection | undefined;
-  #isUp = false;
+  isUp = false;
 
   private constructor(private readonly options: SteadyNatsOptions) {
-    this.#server = parseNatsServer(options.url).server;
+    const address = parseNatsServer(options.url);
+    this.#server = address.server;
+    this.#login = { ...options, address, isSteady: true };
   }
 
   /**
@@ -58,33 +63,26 @@ export class SteadyNats {
     return steady;
   }
 
-  get isUp(): boolean {
-    return this.#isUp;
-  }
-
   /** Sends what is waiting to be sent, and ends the connection. */
   async close(): Promise<void> {
     this.#closing.abort();
     const connection = this.#connection;
-    if (connection && this.#isUp) {
-      await withinMs(connection.flush(), LAST_WORDS_MS).catch(() => undefined);
-    }
-    this.#isUp = false;
+    if (connection && this.isUp) await lastWords(connection.flush());
+    this.isUp = false;
     await connection?.close();
   }
 
   async #attempt(): Promise<void> {
-    const { url, onOpen, ...options } = this.options;
-    const address = parseNatsServer(url);
-    const connection = await connectNats({ ...options, address, isSteady: true });
+    await this.#readSecret();
+    const connection = await connectNats(this.#login);
     try {
       this.#closing.signal.throwIfAborted();
       this.#connection = connection;
-      this.#isUp = true;
+      this.isUp = true;
       void this.#watch(connection);
-      await onOpen(connection);
+      await this.options.onOpen(connection);
     } catch (error) {
-      this.#isUp = false;
+      this.isUp = false;
       this.#connection = undefined;
       await connection.close();
       throw error;
@@ -114,21 +112,26 @@ export class SteadyNats {
     const { onWarn } = this.options;
     await watchConnection(connection, {
       onLost: () => {
-        if (this.#isUp) onWarn(`NATS at ${this.#server} is lost; it is tried again and again`);
-        this.#isUp = false;
+        if (this.isUp) onWarn(`NATS at ${this.#server} is lost; it is tried again and again`);
+        this.isUp = false;
       },
+      // Where it is another one by now, the attempt after this has it.
+      onAttempt: () => void this.#readSecret().catch(({ message }: Error) => onWarn(message)),
       onBack: () => {
-        this.#isUp = true;
+        this.isUp = true;
         onWarn(`NATS at ${this.#server} is back`);
       },
       onError: (error) => onWarn(this.#explained(error).message),
     });
-    this.#isUp = false;
+    this.isUp = false;
+  }
+
+  async #readSecret(): Promise<void> {
+    this.#login.secret = await this.options.readSecret?.();
   }
 
   #explained(error: unknown): Error {
-    const { secret } = this.options;
-    const why = withoutSecret(whyNotConnected(error, this.#server), secret);
+    const why = withoutSecret(whyNotConnected(error, this.#server), this.#login.secret);
     return new Error(why, { cause: error });
   }
 }

@@ -17,7 +17,7 @@ import { events, isConditional, isOfTool } from '../../protocol/events.js';
 import { commandLine, hookIdentity, isAsked } from '../../protocol/identity.js';
 import { makeCall } from '../../rules/call.js';
 import { loadedRules } from '../../rules/load.js';
-import type { Call } from '../../rules/types.js';
+import type { KnownCall } from '../../rules/types.js';
 import type { Config } from '../../config/config.js';
 import { findGuards, findSubstitutes } from '../../run/sameCommand.js';
 import type { HookEventName, HookPayload } from '../../protocol/types.js';
@@ -46,7 +46,7 @@ export function findReasons(
   origins: SettingsOrigins,
   event: HookEventName,
   context: PlanContext | undefined,
-  call?: Call,
+  call?: KnownCall,
 ) {
   const logger = plannerLogger();
   const entries = registry
@@ -82,7 +82,7 @@ export async function explainEvent(
   { config, settings, origins, problems }: Workspace,
   event: HookEventName,
   context: PlanContext | undefined,
-  call?: Call,
+  call?: KnownCall,
 ) {
   const registry = await openRegistry(config);
   const { reasons, substitutes } = findReasons(registry, origins, event, context, call);
@@ -167,11 +167,11 @@ function whyNotItself(
 }
 
 /** The pattern that matches, and what of the call does. */
-function matchOf({ config, eventName }: HookRegistryEntry, call: Call | undefined) {
+function matchOf({ config, eventName }: HookRegistryEntry, call: KnownCall | undefined) {
   return call && isConditional(config) ? loadedRules()?.findMatch(config, eventName, call) : null;
 }
 
-function whyNotThis(entry: HookRegistryEntry, call: Call | undefined): string | null {
+function whyNotThis(entry: HookRegistryEntry, call: KnownCall | undefined): string | null {
   if (matchOf(entry, call) !== undefined) return null;
   return `its condition does not match this call: ${conditionText(listsOf(entry.config))}`;
 }
@@ -181,7 +181,7 @@ export function callOf<E extends HookEventName>(
   config: Config,
   event: E,
   payload: HookPayload<E>,
-): Call | undefined {
+): KnownCall | undefined {
   if (!isOfTool(event)) return undefined;
   const project = config.getWorkingDir();
   const { toolName: tool, toolInput: input } = payload as HookPayload<HookEventName.BeforeTool>;

@@ -15,3 +15,24 @@ export function watchInterruption(): { readonly signal: AbortSignal; dispose: ()
   };
   return { signal: controller.signal, dispose };
 }
+
+/** Has SIGHUP end nothing, also while a server begins and ends. */
+export class Hangups {
+  #isDue = false;
+  #work: (() => unknown) | undefined;
+  readonly #hear = () => void (this.#work ? this.#work() : (this.#isDue = true));
+
+  constructor() {
+    process.on('SIGHUP', this.#hear);
+  }
+
+  /** Has each cause some work from now on, also one that came before. */
+  cause(work: () => unknown): void {
+    this.#work = work;
+    if (this.#isDue) work();
+  }
+
+  dispose(): void {
+    process.off('SIGHUP', this.#hear);
+  }
+}

@@ -35,6 +35,23 @@ export function traceOption(what = 'append what happens to this file, for "hooks
   return new Option('--trace <file>', what).env('HOOKSTACK_TRACE');
 }
 
+/** Where spans go, besides what the command does. */
+export const otlpOption = new Option(
+  '--otlp <url>',
+  'send spans to a collector of OpenTelemetry over HTTP, such as http://127.0.0.1:4318',
+).argParser((text) => {
+  if (/^https?:\/\//u.test(text) && URL.canParse(text)) return text;
+  throw new InvalidArgumentError('Write http://HOST:PORT or https://HOST:PORT.');
+});
+
+/** Of what goes on running. */
+export const logOption = new Option(
+  '--log <format>',
+  'how it says what happens: one JSON object a line with json',
+)
+  .choices(['text', 'json'])
+  .default('text');
+
 /** An option that is a whole number. */
 export function countOption(flags: string, what: string, least: 0 | 1 = 1): Option {
   return new Option(flags, what).argParser((text) => {

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout } from 'node:timers/promises';
-import { errorCode } from '../../util/errorMessage.js';
 import { readPieces } from '../../util/guardedRead.js';
+import { ignoreMissing } from '../../util/missing.js';
 import { readSpan, type SpanRecord } from '../../trace/record.js';
 import { plural, printNotice } from './terminal.js';
-import { orUsageError } from './usageError.js';
+import { orUsageError, UsageError } from './usageError.js';
 
 /** In UTF-16 code units. */
 const MAX_LINE = 64 * 1024 * 1024;
@@ -36,8 +36,21 @@ export async function readTrace(file: string) {
   return { spans, unreadable };
 }
 
+export async function isDirectory(place: string): Promise<boolean> {
+  return (await stat(place).catch(() => undefined))?.isDirectory() === true;
+}
+
+/** @throws UsageError for a directory, such as that of a record: nobody is to put a file in its place */
+export async function refuseDirectory(place: string): Promise<void> {
+  if (!(await isDirectory(place))) return;
+  throw new UsageError(
+    `${place} is a directory; name a file in it, or ask all of them with hookstack trace --query or --diff`,
+  );
+}
+
 /** In the order in which spans ended. */
 export async function openTrace(file: string): Promise<readonly SpanRecord[]> {
+  await refuseDirectory(file);
   const { spans, unreadable } = await orUsageError(
     readTrace(file),
     (detail) => `The trace ${file} cannot be read (${detail}); write one with --trace ${file}`,
@@ -51,7 +64,9 @@ export async function openTrace(file: string): Promise<readonly SpanRecord[]> {
 }
 
 export function lastBlock(spans: readonly SpanRecord[]): SpanRecord | undefined {
-  return spans.findLast(({ kind, verdict }) => kind === 'event' && verdict === 'block');
+  return spans.findLast(
+    ({ kind, verdict, isShadow }) => kind === 'event' && verdict === 'block' && !isShadow,
+  );
 }
 
 /** How often a file that is followed is looked at, in ms. */
@@ -67,7 +82,7 @@ export async function* followTrace(file: string, signal: AbortSignal): AsyncGene
   let position = 0;
   let lines = new LineReader();
   while (!signal.aborted) {
-    const { size } = (await unlessMissing(stat(file))) ?? { size: 0 };
+    const { size } = (await stat(file).catch(ignoreMissing)) ?? { size: 0 };
     if (size < position) {
       position = 0;
       lines = new LineReader();
@@ -123,14 +138,5 @@ class LineReader {
     const line = this.isTooLong ? undefined : this.#pieces.join('');
     [this.#pieces, this.#length] = [[], 0];
     return line;
-  }
-}
-
-async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
   }
 }

@@ -49,16 +49,19 @@ export function withoutBreaks(text: string): string {
   return removeControls(text).replaceAll(/\s+/g, ' ').trim();
 }
 
-/** On one line, with escapes for what a terminal would hide or obey. */
 export function printJson(value: unknown): void {
-  const json = JSON.stringify(value).replaceAll(INVISIBLE, (character) =>
+  writtenJson.add(standardOutput());
+  printLine(jsonOf(value));
+}
+
+/** On one line, with escapes for what a terminal would hide or obey. */
+function jsonOf(value: unknown): string {
+  return JSON.stringify(value).replaceAll(INVISIBLE, (character) =>
     character
       .split('')
       .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
       .join(''),
   );
-  writtenJson.add(standardOutput());
-  printLine(json);
 }
 
 const writtenJson = new WeakSet<TextStream>();
@@ -86,8 +89,38 @@ const LABELS = {
 
 export type NoticeLabel = keyof typeof LABELS;
 
-/** On stderr, without control characters. */
-export function printNotice(label: NoticeLabel, text: string): void {
-  const painted = paint(LABELS[label], `${label}:`, standardError());
-  writeError(`${painted} ${removeControls(text)}\n`);
+/**
+ * On stderr, without control characters.
+ *
+ * @param kind what happened, in a word of the program
+ */
+export function printNotice(label: NoticeLabel, text: string, kind: string = label): void {
+  const stderr = standardError();
+  const message = removeControls(text);
+  const line = structured.has(stderr)
+    ? jsonOf({ time: new Date().toISOString(), level: levelOf(label), kind, message })
+    : `${paint(LABELS[label], `${label}:`, stderr)} ${message}`;
+  writeError(`${line}\n`);
+}
+
+const structured = new WeakSet<TextStream>();
+
+/** What is printed with `--log`. */
+export type LogFormat = 'text' | 'json';
+
+/** From now on notices, and what is reported, are as `--log` says. */
+export function logAs(format: LogFormat | undefined): void {
+  if (format === 'json') structured.add(standardError());
+}
+
+/** What a program that goes on running says on stdout; with `--log json` a line as those of notices. */
+export function report(kind: string, text: string): void {
+  if (!structured.has(standardError())) return printLine(text);
+  printLine(jsonOf({ time: new Date().toISOString(), level: 'info', kind, message: text }));
+}
+
+/** The levels of OpenTelemetry, in small letters. */
+function levelOf(label: NoticeLabel): 'error' | 'warn' | 'info' {
+  if (LABELS[label] === 'red') return 'error';
+  return label === 'warning' ? 'warn' : 'info';
 }

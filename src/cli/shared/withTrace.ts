@@ -10,14 +10,16 @@ export interface Recording {
   readonly fleet: FleetSettings | undefined;
   /** Ms that what is left for the fleet may take in the end. Default 2000. */
   readonly flushMs?: number;
+  /** Whether it is what a policy server does. Default false. */
+  readonly isServer?: boolean;
 }
 
 const onProblem = (message: string) => printNotice('warning', message);
 
 /** Does some work, and writes what happens meanwhile to a file, to the record of the fleet, to both or to none. */
 export async function withTrace<T>(
-  { trace, fleet, flushMs }: Recording,
-  config: Config,
+  { trace, fleet, flushMs, isServer }: Recording,
+  config: Pick<Config, 'getHookEnvironment'>,
   work: () => Promise<T>,
 ): Promise<T> {
   const environment = config.getHookEnvironment();
@@ -25,7 +27,8 @@ export async function withTrace<T>(
   const file = trace ? traces?.traceToFile(trace, { environment, onProblem }) : undefined;
   try {
     const fleets = fleet?.record ? await import('../../fleet/joinFleet.js') : undefined;
-    const joined = fleet && (await fleets?.joinFleet(fleet, { environment, onProblem, flushMs }));
+    const options = { environment, onProblem, flushMs, isServer };
+    const joined = fleet && (await fleets?.joinFleet(fleet, options));
     try {
       return await work();
     } finally {

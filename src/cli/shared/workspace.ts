@@ -36,15 +36,8 @@ export interface Workspace {
   readonly review?: ConsentReview;
   /** Whether a file that counts could not be read, so that hooks may be missing. */
   readonly isIncomplete: boolean;
-  /**
-   * Has changes of the files count at the next event.
-   *
-   * @param requireUsable throws where the settings as they are now must not count
-   */
-  readonly watch: (options?: {
-    readonly strict?: boolean;
-    readonly requireUsable?: (settings: Settings) => void;
-  }) => Promise<unknown>;
+  /** Has changes of the files count at the next event. */
+  readonly watch: () => Promise<unknown>;
 }
 
 /** Who answers hooks that want a person to be asked. */
@@ -158,16 +151,12 @@ export async function openWorkspace(
   const config = makeConfig(approver);
   if (needs.withMiddleware) await addMiddleware(config);
   const configOfNobody = () => makeConfig();
-  const watch: Workspace['watch'] = ({ strict, requireUsable } = {}) =>
+  const watch = () =>
     config.watch({
       ...(options.settings === undefined
         ? { trustProject: isTrusted || undefined, loadExtensions: findExtensions }
         : { file: options.settings }),
-      strict,
-      toOptions: (now, found) => {
-        requireUsable?.(now);
-        return optionsOf(now, found);
-      },
+      toOptions: optionsOf,
     });
   const found = { settings, origins, problems, isTrusted, review, isIncomplete };
   return { config, configOfNobody, watch, ...found };

@@ -1,7 +1,12 @@
+import { saidIn } from '../record/row.js';
 import { pointOf } from './point.js';
 import type { SpanRecord } from '../../trace/record.js';
 
-export interface StorySpan extends SpanRecord {
+type Believed = Omit<SpanRecord, 'approver' | 'policy'> & {
+  readonly [field in 'approver' | 'policy']: string | undefined;
+};
+
+export interface StorySpan extends Believed {
   /** 0 for a root. */
   readonly depth: number;
   /** Ms without the spans inside; of middleware, without what `next()` took. */
@@ -47,7 +52,7 @@ export function storyOf(spans: readonly SpanRecord[]): StorySpan[] {
       const point = node.span.kind === 'middleware' ? around : pointOf(node.span);
       const { from } = node.span;
       const elsewhere = from === by ? undefined : from;
-      story.push({ ...node.span, from: elsewhere, depth, ownMs: ownTime(node), point });
+      story.push({ ...believed(node.span), from: elsewhere, depth, ownMs: ownTime(node), point });
       const within = node.within.toSorted(byStart).toReversed();
       pending.push(
         ...within.map((each) => ({ node: each, depth: depth + 1, around: point, by: from })),
@@ -55,6 +60,11 @@ export function storyOf(spans: readonly SpanRecord[]): StorySpan[] {
     }
   }
   return story;
+}
+
+/** With what only servers know as they have said it, or as the word of who says so. */
+export function believed(span: SpanRecord): Believed {
+  return { ...span, approver: saidIn(span, 'approver'), policy: saidIn(span, 'policy') };
 }
 
 function byStart({ span: a }: Node, { span: b }: Node): number {

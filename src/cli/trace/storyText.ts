@@ -3,7 +3,7 @@ import type { FleetSpan } from '../../fleet/recordSubject.js';
 import { pointOf } from './point.js';
 import type { SpanRecord } from '../../trace/record.js';
 import type { SpanVerdict } from '../../trace/span.js';
-import type { StorySpan } from './story.js';
+import { believed, type StorySpan } from './story.js';
 import { paint, toOneLine, type TextStyle } from '../shared/terminal.js';
 
 const STYLES: Record<SpanVerdict, TextStyle> = {
@@ -52,13 +52,13 @@ export function formatEnded(span: SpanRecord): string {
   const { start, durationMs, reason, error } = span;
   const time = new Date(start + durationMs).toISOString().slice(11, 23);
   const { ownMs = durationMs } = span;
-  const told = { ...span, depth: 0, ownMs, point: pointOf(span) };
+  const told = { ...believed(span), depth: 0, ownMs, point: pointOf(span) };
   return `${paint('dim', time)} ${formatSpan(told, reason ?? error)}`;
 }
 
 /** One of a fleet that has just ended, on one line. */
 export function formatFleetSpan(span: FleetSpan): string {
-  const { start, durationMs, from, kind, name, event, verdict, reason, error } = span;
+  const { start, durationMs, from, kind, name, event, verdict, reason, error, counted } = span;
   const time = new Date(start + durationMs).toISOString().slice(11, 23);
   const of = event === undefined || event === name ? '' : ` (${toOneLine(event)})`;
   const why = reason ?? error;
@@ -67,18 +67,22 @@ export function formatFleetSpan(span: FleetSpan): string {
     from,
     kind,
     `${paint('bold', toOneLine(name))}${of}`,
+    ...(counted === undefined ? [] : [`${toOneLine(counted)} counted, and not`]),
     `${paint(STYLES[verdict], verdict)}${why === undefined ? '' : `: ${toOneLine(why)}`}`,
   ].join(' ');
 }
 
 function formatSpan(span: StorySpan, why: string | undefined): string {
   const indent = '  '.repeat(Math.min(span.depth, MAX_INDENT));
-  const { exitCode, signal, process: age, decidedBy = [] } = span;
+  const { exitCode, signal, process: age, decidedBy = [], approver, policy, counted } = span;
   const facts = [
     formatMs(span.durationMs),
     exitCode && `exit code ${exitCode}`,
     signal && toOneLine(signal),
     age && `${age} process`,
+    policy !== undefined && toOneLine(`policy ${policy}`),
+    counted !== undefined && toOneLine(`${counted} counted`),
+    approver !== undefined && toOneLine(`answered by ${approver}`),
     span.from !== undefined && toOneLine(span.from),
   ].filter(Boolean);
   const by = decidedBy.length > 0 ? `by ${toOneLine(decidedBy.join(', '))}: ` : '';

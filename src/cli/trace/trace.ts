@@ -5,7 +5,14 @@ import { removeControls } from '../../protocol/sanitizeText.js';
 import { quoteWord } from '../../util/quoteWord.js';
 import { openPrivately } from '../../trace/privateFile.js';
 import type { SpanRecord } from '../../trace/record.js';
-import { followTrace, lastBlock, openTrace } from '../shared/readTrace.js';
+import {
+  followTrace,
+  isDirectory,
+  lastBlock,
+  openTrace,
+  refuseDirectory,
+} from '../shared/readTrace.js';
+import { ShadowDiff } from './shadowDiff.js';
 import { slowest, storyOf, type StorySpan } from './story.js';
 import { watchInterruption } from '../shared/interruption.js';
 import type { NatsServerOptions } from '../shared/natsServer.js';
@@ -18,7 +25,10 @@ interface TraceOptions extends NatsServerOptions {
   readonly slowest?: number;
   readonly html?: string;
   readonly follow?: boolean;
+  readonly query?: string;
   readonly json?: boolean;
+  /** Only what a policy server and its shadow say otherwise. */
+  readonly diff?: boolean;
 }
 
 /** @returns the exit code: 1 where there is nothing to tell of a file */
@@ -29,7 +39,12 @@ export async function trace(
   if (options.nats !== undefined) return followNats(named, options);
   const file = named ?? hostEnvironment()['HOOKSTACK_TRACE'];
   if (!file) throw new UsageError('There is no trace: name its file, or set HOOKSTACK_TRACE');
+  if (options.query !== undefined) {
+    const { queryRecord } = await import('./queryRecord.js');
+    return queryRecord(file, options.query, options.json === true);
+  }
   if (options.follow) return follow(file, options);
+  if (options.diff) return tellDiff(file, options);
   const spans = await openTrace(file);
   if (spans.length === 0 && !options.json) {
     printNotice('error', `${file} holds no spans; write some with --trace ${file}`);
@@ -44,18 +59,35 @@ export async function trace(
   return spans.length === 0 ? 1 : 0;
 }
 
-async function followNats(named: string | undefined, options: TraceOptions): Promise<void> {
-  if (named !== undefined || options.slowest !== undefined || options.html !== undefined) {
-    throw new UsageError('--nats goes without a file, --slowest and --html: it tells what comes');
-  }
-  const { followFleet } = await import('./followFleet.js');
-  return followFleet(options, options.json === true);
+/** @param place a trace, or a directory of those of `hookstack collect` */
+async function tellDiff(place: string, { json }: TraceOptions): Promise<number> {
+  const diff = new ShadowDiff();
+  const add = (span: SpanRecord) => void diff.add(span);
+  if (await isDirectory(place)) {
+    const { scanDirectory } = await import('../record/days.js');
+    await orUsageError(
+      scanDirectory(place, add),
+      (detail) => `${place} cannot be read (${detail}); name what collect has written`,
+    );
+  } else (await openTrace(place)).forEach(add);
+  const { questions } = diff;
+  if (json) printJson({ questions, differences: diff.list() });
+  else if (questions > 0) printLine(diff.text());
+  else
+    printNotice('error', `${place} holds no questions to a shadow; see hookstack serve --shadow`);
+  return questions > 0 ? 0 : 1;
 }
 
-async function follow(file: string, { slowest: n, html, json }: TraceOptions): Promise<void> {
-  if (n !== undefined || html !== undefined) {
-    throw new UsageError('--follow goes without --slowest and --html: they need the whole trace');
+async function followNats(named: string | undefined, options: TraceOptions): Promise<void> {
+  if (named !== undefined) {
+    throw new UsageError(`--nats tells what comes, and reads no file; leave out ${named}`);
   }
+  const { followFleet } = await import('./followFleet.js');
+  return followFleet(options, options);
+}
+
+async function follow(file: string, { json }: TraceOptions): Promise<void> {
+  await refuseDirectory(file);
   const { signal, dispose } = watchInterruption();
   try {
     for await (const span of followTrace(file, signal)) {

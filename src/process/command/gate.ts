@@ -24,6 +24,7 @@ const GATE = [
   '[[ ! ${__hookstack_probe-} ]] || printf . >&3',
   "IFS= read -r -d '' -u 3 __hookstack_go || exit",
   'exec 3<&- 4<&-',
+  '[[ ! ${__hookstack_name-} ]] || { printf %s "$__hookstack_name" >/proc/self/comm; } 2>/dev/null',
   'unset -f __hookstack',
   'unset -v BASH_ENV "${!__hookstack_@}"',
   'SECONDS=0',
@@ -69,6 +70,26 @@ export function readByBash(options: StartOptions): Execution | undefined {
   return isReadBy(file, execution, options) ? execution : undefined;
 }
 
+/**
+ * What is executed for a script that is to wait at the gate: bash itself, as its first line would have it, and under the
+ * name that the system gives a script. Until the system executes a script, somebody may have put one of another program in
+ * its place, which would not wait.
+ */
+export function heldByBash(
+  { env }: StartOptions,
+  { file, args, variables, shebang: [program = ''] = [] }: Execution,
+): Execution {
+  const isByEnv = program === ENV;
+  return {
+    file: resolveShell(env['PATH']).file,
+    args: [file, ...args],
+    argv0: isByEnv ? 'bash' : program,
+    variables: isByEnv ? variables : { ...variables, __hookstack_name: path.basename(file) },
+  };
+}
+
+const ENV = '/usr/bin/env';
+
 /** What the system loads into a program. */
 const CHANGING_LOADER = /^(?:LD|DYLD)_|^GLIBC_TUNABLES$/;
 
@@ -78,7 +99,7 @@ function isReadBy(shell: string, execution: Execution, options: StartOptions): b
   // What begins so is an option, and some of them change what bash reads first.
   if (leadsTo(shell, file)) return args[0] !== undefined && !/^(?:[-+]|$)/.test(args[0]);
   const [program = '', word = '', ...more] = shebang;
-  if (program !== '/usr/bin/env') return word === '' && leadsTo(shell, program);
+  if (program !== ENV) return word === '' && leadsTo(shell, program);
   // That looks in relative entries, too.
   const searchPath = options.extraEnv?.['PATH'] ?? options.env['PATH'] ?? '';
   return word === 'bash' && more.length === 0 && findOnPath('bash', searchPath) === shell;

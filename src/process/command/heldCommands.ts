@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import path from 'node:path';
 import { orUndefined, realPathOf, statsOf } from '../../util/paths.js';
 import { executionOf, type Execution, type StartOptions } from './execution.js';
-import { GO, PROBE, readByBash, writeGate } from './gate.js';
+import { GO, heldByBash, PROBE, readByBash, writeGate } from './gate.js';
 import { killGroups } from './processGroup.js';
 import { letPendingEventsThrough } from './reading.js';
 import {
@@ -190,7 +190,13 @@ function hold(
   const onGivingUp = whenGivenUp ?? (() => giveUpGate(state));
   try {
     const extras = whenGivenUp ? PLAIN : (openGate ??= writeGate());
-    const subprocess = spawnGroup(options, execution, runId, extras);
+    const isAtGate = execution.shebang && !whenGivenUp;
+    const subprocess = spawnGroup(
+      options,
+      isAtGate ? heldByBash(options, execution) : execution,
+      runId,
+      extras,
+    );
     for (const pipe of subprocess.stdio) pipe?.on('error', ignore);
     const running = asRunningCommand(subprocess, runId);
     if (!running) return undefined;

@@ -60,7 +60,8 @@ export interface CommandOutcome {
   readonly durationMs: number;
   /**
    * Why the command never started, with the system's `code`; or, as the end of "The hook …", why it gave no answer, and
-   * what of a server has failed that gave one. Present for `spawn-failed` and `broken`, and of a server for `exit`.
+   * what of a server has failed that gave one. Present for `spawn-failed` and `broken`, and of a server for `exit`; for
+   * `timeout`, what to do about it, where that is known.
    */
   readonly error?: Error & { code?: string };
   /** Of an answer that came from a process that is kept: that process, and whether this was its first event. */

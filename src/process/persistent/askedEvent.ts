@@ -18,6 +18,8 @@ export interface KeptHook {
 export class AskedEvent {
   /** Whether time has passed since it came, in which its hook may have changed. */
   hasWaited = false;
+  /** On the clock of `performance.now()`. */
+  readonly cameAt = performance.now();
   #takenAt: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #interruption: Interruption | undefined;
@@ -63,7 +65,8 @@ export class AskedEvent {
     this.#onInterruption = undefined;
     this.options.signal?.removeEventListener('abort', this.#abort);
     const now = performance.now();
-    this.resolve({ ...outcome, durationMs: Math.round(now - (this.#takenAt ?? now)) });
+    const durationMs = Math.round(now - (this.#takenAt ?? now));
+    this.resolve(Object.assign(outcome, { durationMs }));
   }
 
   /** For what was not put to a process. */

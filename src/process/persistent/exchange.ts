@@ -63,7 +63,7 @@ export class Exchange {
 
   answered({ exitCode, stdout, stderr }: Answer): CommandOutcome {
     const all = `${this.written}${stderr}`.slice(0, MAX_KEPT_BYTES);
-    return { ...this.#facts, ending: 'exit', exitCode, stdout, stderr: all };
+    return Object.assign(this.#facts, { ending: 'exit', exitCode, stdout, stderr: all } as const);
   }
 
   failed({ broken, signal, exitCode = null, interruption }: Failure): CommandOutcome {
@@ -75,7 +75,9 @@ export class Exchange {
 
   get #facts(): CommandOutcome {
     const bytesRead = this.#stdoutBytes + this.#stderrBytes;
-    return { ...NOT_RUN, bytesRead, ...(this.kept && { inputTaken: true, kept: this.kept }) };
+    const facts = { ...NOT_RUN, bytesRead };
+    const { kept } = this;
+    return kept ? { kept, ...facts, inputTaken: true } : facts;
   }
 
   /** On stderr. */

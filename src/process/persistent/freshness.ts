@@ -6,6 +6,9 @@ import type { StartOptions } from '../command/execution.js';
 /** At most this many files of a command are looked at before each event. */
 const MAX_FILES = 16;
 
+/** Ms after which a look is an old one, also for events that have come before it. */
+const OLD_MS = 10;
+
 /**
  * The files that a command names by a path from its directory, from / or from ~: of its words, and what stands behind a
  * `=` in them, those that are regular files. A program that is looked up on the PATH is none of them, and neither is what
@@ -26,6 +29,7 @@ export class Freshness {
   readonly #files: readonly string[];
   #stamps: string;
   #isKnown = false;
+  #lookedAt = -Infinity;
 
   constructor(options: StartOptions) {
     this.#cwd = options.cwd;
@@ -38,9 +42,16 @@ export class Freshness {
     return this.#isKnown;
   }
 
-  /** Whether anything has changed since the last call. */
-  hasChanged(): boolean {
-    if (this.#isKnown) return false;
+  /**
+   * Whether anything has changed since it was last looked at. Events that wait in a line share a look.
+   *
+   * @param since when the event came, on the clock of `performance.now()`: what has changed before is always seen
+   */
+  hasChanged(since = Infinity): boolean {
+    const now = performance.now();
+    const isRecent = this.#lookedAt > since && now - this.#lookedAt < OLD_MS;
+    if (this.#isKnown || isRecent) return false;
+    this.#lookedAt = now;
     this.#isKnown = true;
     queueMicrotask(() => (this.#isKnown = false));
     const before = this.#stamps;

@@ -1,4 +1,5 @@
 import { finished } from 'node:stream/promises';
+import { errorMessage } from '../../util/errorMessage.js';
 import { MAX_KEPT_BYTES, type PersistentLimits } from '../command/limits.js';
 import type { CommandOutcome } from '../command/outcome.js';
 import { endGroup } from '../command/processGroup.js';
@@ -57,6 +58,7 @@ export class KeptProcess {
   /** What it answered to that, or what is wrong with it. */
   #answer: Answer | string | undefined;
   #exchange = new Exchange(MAX_HELLO);
+  #isReferenced: boolean | undefined;
   readonly #exited: Promise<unknown>;
   readonly #hello: NodeJS.Timeout;
   readonly #idle: NodeJS.Timeout;
@@ -88,6 +90,8 @@ export class KeptProcess {
 
   /** Says whether the host stays alive for it. */
   setReferenced(isReferenced: boolean): void {
+    if (this.#isReferenced === isReferenced) return;
+    this.#isReferenced = isReferenced;
     setReferenced(this.command.subprocess, isReferenced);
   }
 
@@ -103,7 +107,7 @@ export class KeptProcess {
       this.#giveBack = resolve;
       event.whenInterrupted((how) => void this.#interrupt(event, how));
       if (this.isGone) this.#settle(undefined);
-      else if (this.#state !== 'starting') this.#putEvent();
+      else if (this.#state !== 'starting') void this.#putEvent();
     });
   }
 
@@ -129,14 +133,15 @@ export class KeptProcess {
     return true;
   }
 
-  #putEvent(): void {
-    const put = async () => {
+  async #putEvent(): Promise<void> {
+    try {
       // The process may have ended while the host was busy, before its exit was reported.
       if (this.#state === 'waiting') await letPendingEventsThrough();
       // What is about to end gives its event back once that is noticed.
       if (this.#event && !this.#isEnding && this.#step('ask')) this.#write(this.#event);
-    };
-    put().catch((error: Error) => this.#break(`could not be asked: ${error.message}`));
+    } catch (error) {
+      this.#break(`could not be asked: ${errorMessage(error)}`);
+    }
   }
 
   #write({ options: { input, keepStdoutBytes = MAX_KEPT_BYTES } }: AskedEvent): void {
@@ -146,8 +151,12 @@ export class KeptProcess {
     // What is short is copied, which costs less than to hand over pieces.
     const isShort = line.every(({ length }) => length < MAX_COPIED);
     const { stdin } = this.command.subprocess;
+    if (isShort) {
+      stdin.write(Buffer.concat(line));
+      return;
+    }
     stdin.cork();
-    for (const piece of isShort ? [Buffer.concat(line)] : line) stdin.write(piece);
+    for (const piece of line) stdin.write(piece);
     stdin.uncork();
   }
 
@@ -176,7 +185,7 @@ export class KeptProcess {
     clearTimeout(this.#hello);
     this.#beHeard('hello');
     if (!isAll) this.#break(UNASKED);
-    else if (this.#event) this.#putEvent();
+    else if (this.#event) void this.#putEvent();
   }
 
   #readAnswerLine(chunk: Buffer): void {

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { isRecord } from '../../util/records.js';
 import type { CommandOutcome } from '../command/outcome.js';
 
@@ -57,7 +58,7 @@ const SEPARATORS = ['\u0085', '\u2028', '\u2029'].map((separator) => Buffer.from
 
 function withoutSeparators(input: Uint8Array): Uint8Array {
   const bytes = Buffer.from(input.buffer, input.byteOffset, input.byteLength);
-  if (!SEPARATORS.some((separator) => bytes.includes(separator))) return input;
+  if (isAscii(bytes) || !SEPARATORS.some((separator) => bytes.includes(separator))) return input;
   return Buffer.from(bytes.toString().replaceAll(/[\u0085\u2028\u2029]/g, asEscape));
 }
 

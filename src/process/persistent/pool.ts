@@ -47,16 +47,18 @@ export class Pool {
   }
 
   /** Whether what its processes have inherited is what a new one would inherit. */
-  isFor({ env }: StartOptions): boolean {
-    // To compare takes longer than all else here.
+  isFor(options: StartOptions): boolean {
+    // To compare takes longer than all else here, and so does reading the environment.
     if (this.#freshness.isKnown) return true;
+    const { env } = options;
     const known = this.#start.env;
     const isSame = known === env || JSON.stringify(known) === JSON.stringify(env);
     return isSame && this.#inherited === inheritedState();
   }
 
   run(hook: KeptHook, options: CommandOptions): Promise<CommandOutcome> {
-    this.#lookAtFiles();
+    // One that has to wait looks when its turn comes.
+    if (this.#hasRoomFor(hook)) this.#lookAtFiles();
     return new Promise((resolve) => {
       const event = new AskedEvent(hook, options, resolve);
       this.#waiting.push(event);
@@ -89,7 +91,11 @@ export class Pool {
   }
 
   #serveNext(): void {
-    for (let [event] = this.#waiting; event && this.#hasRoomFor(event); [event] = this.#waiting) {
+    for (
+      let [event] = this.#waiting;
+      event && this.#hasRoomFor(event.hook);
+      [event] = this.#waiting
+    ) {
       const free = this.#free.pop();
       const { pauseMs } = this.#faults;
       if (!free && pauseMs > 0) return this.#serveLater(pauseMs);
@@ -98,7 +104,7 @@ export class Pool {
     }
   }
 
-  #hasRoomFor({ hook }: AskedEvent): boolean {
+  #hasRoomFor(hook: KeptHook): boolean {
     return this.#free.length > 0 || this.#processes < hook.processes;
   }
 
@@ -136,10 +142,11 @@ export class Pool {
     return event.interruption !== undefined || reason !== undefined;
   }
 
-  async #findObjection({ hook }: AskedEvent): Promise<string | undefined> {
-    this.#lookAtFiles();
+  #findObjection({ hook, cameAt }: AskedEvent): ReturnType<NonNullable<KeptHook['findObjection']>> {
+    this.#lookAtFiles(cameAt);
     try {
-      return await hook.findObjection?.();
+      const objection = hook.findObjection?.();
+      return objection instanceof Promise ? objection.catch(errorMessage) : objection;
     } catch (error) {
       return errorMessage(error);
     }
@@ -210,8 +217,8 @@ export class Pool {
   }
 
   /** After a change of its files a hook begins without faults. */
-  #lookAtFiles(): void {
-    if (!this.#freshness.hasChanged()) return;
+  #lookAtFiles(since?: number): void {
+    if (!this.#freshness.hasChanged(since)) return;
     this.#faults.forget();
     this.#dismissOld();
   }

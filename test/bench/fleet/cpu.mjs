@@ -15,6 +15,16 @@ export function readCpu(pids) {
 
 /**
  * @param {number} pid
+ * @returns {number} the same of a process and all that it has started, also of what has ended
+ */
+export function readTreeCpu(pid) {
+  const ended = fieldsOf(pid).slice(13, 15).map(Number);
+  const ticks = ended.reduce((sum, each) => sum + each, 0);
+  return readCpu([pid, ...listDescendants(pid)]) + (ticks / TICKS_PER_SECOND) * 1000;
+}
+
+/**
+ * @param {number} pid
  * @returns {number} MiB that are resident
  */
 export function readMemory(pid) {

@@ -3,6 +3,7 @@ import { toDigits } from '../report.mjs';
 import { quartilesOf, runRounds } from '../rounds.mjs';
 import { listDescendants, readCpu } from './cpu.mjs';
 import { formatLatency } from './latencies.mjs';
+import { GUARDED } from './question.mjs';
 
 /** Questions in flight. */
 const IN_FLIGHT = 64;
@@ -16,9 +17,9 @@ const LOADS = [
   { title: '1 server over NATS', way: 'nats', group: 'ONE' },
   { title: '2 servers over NATS', way: 'nats', group: 'TWO' },
   { title: '4 servers over NATS', way: 'nats', group: 'FOUR' },
-  { title: '1 server over NATS, a persistent hook', way: 'nats', group: 'ONE', isGuarded: true },
-  { title: '2 servers over NATS, a persistent hook', way: 'nats', group: 'TWO', isGuarded: true },
-  { title: '4 servers over NATS, a persistent hook', way: 'nats', group: 'FOUR', isGuarded: true },
+  { title: '1 server over NATS, a persistent hook', way: 'nats', group: 'ONE', tool: GUARDED },
+  { title: '2 servers over NATS, a persistent hook', way: 'nats', group: 'TWO', tool: GUARDED },
+  { title: '4 servers over NATS, a persistent hook', way: 'nats', group: 'FOUR', tool: GUARDED },
 ];
 
 /** Ms of the processor for a question, by who takes them. */
@@ -41,8 +42,8 @@ export async function measureThroughput(fleet, asker, rounds, onProgress) {
     const name = `flood: ${load.title}`;
     const scenario = `${load.way} ${load.group ?? 'ONE'}`;
     await asker.ask('open', { name, scenario, warmUpMs: WARM_UP_MS });
-    const { isGuarded = false } = load;
-    const flood = (forMs) => asker.ask('flood', { name, inFlight: IN_FLIGHT, isGuarded, forMs });
+    const { tool } = load;
+    const flood = (forMs) => asker.ask('flood', { name, inFlight: IN_FLIGHT, tool, forMs });
     await flood(WARM_UP_MS);
     contenders[load.title] = () => measureFlood(fleet, load, () => flood(isQuick ? 500 : 1500));
   }

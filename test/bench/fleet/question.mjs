@@ -2,6 +2,8 @@
 export const UNGUARDED = 'read_file';
 /** A persistent hook of the policy looks at this one. */
 export const GUARDED = 'run_shell_command';
+/** A rule of the policy denies this one. */
+export const RULED = 'execute_command';
 
 /** The event of either tool. */
 export const TOOL_INPUT = {

@@ -74,7 +74,7 @@ accounts { ${accounts.join('\n')} }
 }
 
 function agentOf(group, agent) {
-  const own = ['ask', 'approve', 'event'].map((what) => `hooks.${what}.acme.${agent}`);
+  const own = ['ask', 'at.*', 'approve', 'event'].map((what) => `hooks.${what}.acme.${agent}`);
   const publish = agent === ASKER ? [...own, BARE_SUBJECT] : own;
   const permissions = { publish, subscribe: [`_INBOX.acme.${agent}.>`] };
   return userOf(`${agent}-${group}`, `, permissions: ${JSON.stringify(permissions)}`);

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { GUARDED } from './question.mjs';
+import { GUARDED, RULED } from './question.mjs';
 import { GROUPS, passwordOf } from './startBroker.mjs';
 
 const CLI = fileURLToPath(new URL('../../../dist/cli.cjs', import.meta.url));
@@ -29,21 +29,22 @@ class Program {
 }
 
 /**
- * Starts the policy servers of an account, all with the same hooks: ten that match nothing here, and one that does.
+ * Starts the policy servers of an account, all with the same hooks: ten that match nothing here, a guard and a rule.
  *
  * @param {keyof typeof GROUPS} group
  * @param {string} directory an empty one
  * @param {string} server of NATS, as `host:port`
+ * @param {readonly string[]} more options
  * @returns {Promise<{ url: string, pid: number, close: () => Promise<void> }[]>} `url` is that of HTTP
  */
-export async function startServers(group, directory, server) {
+export async function startServers(group, directory, server, more = []) {
   const settings = path.join(directory, 'policy.json');
   await writeFile(settings, JSON.stringify(policy()));
   const tokenFile = await writeSecret(directory, `policy-${group}`);
   const starting = Array.from({ length: GROUPS[group] }, async () => {
     const nats = ['--nats', `nats://${server}`, '--token-file', tokenFile];
     const args = ['serve', '--settings', settings, '--listen', '127.0.0.1:0', ...nats];
-    const program = new Program([...args, '--max-concurrent', '256'], directory);
+    const program = new Program([...args, ...more, '--max-concurrent', '256'], directory);
     const { value } = await program.lines.next();
     program.url = /https?:\S+/.exec(value ?? '')?.[0];
     if (!program.url) throw new Error(`hookstack serve has ended: ${program.told}`);
@@ -78,5 +79,7 @@ function policy() {
   }));
   const hook = { type: 'command', command, persistent: true, timeout: 10_000, onFailure: 'deny' };
   const guard = { matcher: `^${GUARDED}$`, hooks: [hook] };
-  return { enableHooks: true, hooks: { BeforeTool: [...others, guard] } };
+  const rule = { type: 'rule', name: 'no-tests', decision: 'deny', reason: 'Tests run elsewhere.' };
+  const rules = { matcher: `^${RULED}$`, when: 'Bash(npm test *)', hooks: [rule] };
+  return { enableHooks: true, hooks: { BeforeTool: [...others, guard, rules] } };
 }

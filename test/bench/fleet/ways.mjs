@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
-import http from 'node:http';
-import { connect, usernamePasswordAuthenticator } from '@nats-io/transport-node';
+import { once } from 'node:events';
+import { connect as connectTo } from 'node:net';
+import {
+  connect,
+  headers as newHeaders,
+  usernamePasswordAuthenticator,
+} from '@nats-io/transport-node';
 import { askOverNats, closeIdleLinks } from '../../../dist/chunks/natsQuestions.js';
 import { Config } from '../../../dist/index.js';
 import { questionAbout, TOOL_INPUT, UNGUARDED } from './question.mjs';
@@ -19,9 +24,12 @@ const TIMEOUT_MS = 10_000;
  */
 export const WAYS = {
   bareHttp: async ({ bareUrl }) => posting(new URL(bareUrl)),
+  at: async (_places, url) => posting(new URL(url)),
+  bareHook: async ({ bareUrl }) => posting(new URL('hook', bareUrl)),
   http: async ({ url }) => posting(new URL('/v1/events/BeforeTool', url)),
   httpHook: async ({ url }) => firing({ url: new URL('/v1/events/BeforeTool', url).href }),
-  bareNats: requesting,
+  bareNats: requesting(BARE_SUBJECT),
+  natsRequest: requesting(`hooks.ask.acme.${ASKER}`),
   nats: async ({ server }, group) => asking(server, group, ASKER),
   natsHook: async ({ server, directory }, group) => {
     const tokenFile = await writeSecret(directory, `${ASKER}-${group}`);
@@ -67,41 +75,64 @@ async function firing(remote) {
   };
 }
 
-/** As bare as Node can ask, with the headers that a question has. */
-function posting(url) {
-  const agent = new http.Agent({ keepAlive: true, maxSockets: 256, scheduling: 'lifo' });
-  return (toolName) =>
-    new Promise((resolve, reject) => {
-      const body = bodyOf(toolName);
-      const headers = {
-        'content-type': 'application/json',
-        'content-length': body.byteLength,
-        'hookstack-question': nextId(ASKER),
-        'hookstack-version': '1',
-        'hookstack-timeout': String(TIMEOUT_MS),
-      };
-      const request = http.request(url, { method: 'POST', agent, headers }, (response) => {
-        let text = '';
-        response.setEncoding('utf8');
-        response.on('data', (chunk) => (text += chunk));
-        response.on('end', () =>
-          response.statusCode === 200 ? resolve(JSON.parse(text)) : reject(new Error(text)),
-        );
-      });
-      request.on('error', reject);
-      request.end(body);
-    });
+/** As bare as Node can ask, with the headers that a question has: what asks must not take longer than what answers. */
+function posting({ hostname, port, pathname }) {
+  const idle = [];
+  const head = `POST ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Type: application/json\r\nHookstack-Version: 1\r\nHookstack-Timeout: ${TIMEOUT_MS}`;
+  return async (toolName) => {
+    let socket = idle.pop();
+    if (!socket || socket.destroyed) {
+      socket = connectTo(port, hostname).setNoDelay();
+      await once(socket, 'connect');
+    }
+    const body = bodyOf(toolName);
+    const own = `Content-Length: ${body.length}\r\nHookstack-Question: ${nextId(ASKER)}`;
+    const answered = answerOn(socket);
+    socket.write(`${head}\r\n${own}\r\n\r\n${body}`);
+    const { status, text } = await answered;
+    idle.push(socket);
+    assert.equal(status, '200', text);
+    return JSON.parse(text);
+  };
 }
 
-/** As bare as the client of NATS can ask. */
-async function requesting({ server }, group) {
-  const user = `${ASKER}-${group}`;
-  const authenticator = usernamePasswordAuthenticator(user, passwordOf(user));
-  const inboxPrefix = `_INBOX.acme.${ASKER}`;
-  const connection = await connect({ servers: server, authenticator, inboxPrefix });
-  return async (toolName) => {
-    const options = { timeout: TIMEOUT_MS };
-    return (await connection.request(BARE_SUBJECT, bodyOf(toolName), options)).json();
+/** Of a server that says the length of its answer. */
+function answerOn(socket) {
+  return new Promise((resolve, reject) => {
+    let said = '';
+    const end = (settle, value) => {
+      socket.off('data', read).off('close', gone).off('error', gone);
+      settle(value);
+    };
+    const gone = () => end(reject, new Error(`The server has gone after: ${said}`));
+    const read = (chunk) => {
+      said += chunk;
+      const at = said.indexOf('\r\n\r\n') + 4;
+      if (at < 4) return;
+      const text = said.slice(at);
+      const [, length] = /\r\ncontent-length: (\d+)/i.exec(said);
+      if (Buffer.byteLength(text) < Number(length)) return;
+      end(resolve, { status: said.slice(9, 12), text });
+    };
+    socket.on('data', read).once('close', gone).once('error', gone);
+  });
+}
+
+/** As bare as the client of NATS can ask, with the headers that a question has. */
+function requesting(subject) {
+  return async ({ server }, group) => {
+    const user = `${ASKER}-${group}`;
+    const authenticator = usernamePasswordAuthenticator(user, passwordOf(user));
+    const inboxPrefix = `_INBOX.acme.${ASKER}`;
+    const connection = await connect({ servers: server, authenticator, inboxPrefix });
+    return async (toolName) => {
+      const headers = newHeaders();
+      headers.set('Hookstack-Question', nextId(ASKER));
+      headers.set('Hookstack-Version', '1');
+      headers.set('Hookstack-Timeout', String(TIMEOUT_MS));
+      const options = { timeout: TIMEOUT_MS, headers };
+      return (await connection.request(subject, bodyOf(toolName), options)).json();
+    };
   };
 }
 

@@ -6,11 +6,12 @@ import {
   PolicyAnswers,
   type Answered,
   type Asked,
-  type PolicyOptions,
+  type PolicyAnswersOptions,
   type Refusal,
   type Reply,
 } from '../../../src/cli/serve/answers.js';
 import { KeptAnswers } from '../../../src/cli/serve/keptAnswers.js';
+import { Policy } from '../../../src/cli/policy/policy.js';
 import { Config } from '../../../src/config/config.js';
 import { HookEventName, type HookDefinitions } from '../../../src/protocol/types.js';
 import { channels, type Span } from '../../../src/trace/span.js';
@@ -24,7 +25,7 @@ afterEach(async () => {
   for (const close of opened.splice(0)) await close();
 });
 
-async function open(hooks: HookDefinitions, options: Partial<PolicyOptions> = {}) {
+async function open(hooks: HookDefinitions, options: Partial<PolicyAnswersOptions> = {}) {
   const config = new Config({
     sessionId: 'of the server',
     hooks,
@@ -36,9 +37,8 @@ async function open(hooks: HookDefinitions, options: Partial<PolicyOptions> = {}
   const answered: Answered[] = [];
   const refused: Refusal[] = [];
   const answers = new PolicyAnswers({
-    config,
+    policy: { now: new Policy(config, 'version-1') },
     maxConcurrent: 64,
-    longestMs: 60_000,
     onAnswered: (each) => void answered.push(each),
     onRefused: (each) => void refused.push(each),
     ...options,
@@ -74,6 +74,22 @@ function onCalls(...hooks: ReturnType<typeof hook>[]): HookDefinitions {
   return { BeforeTool: [{ matcher: 'write_file', hooks }] };
 }
 
+it('is a block for Claude Code where a guard of the policy that was asked is late, also once another counts', async () => {
+  const slow = hook('sleep 20', { onFailure: 'deny' });
+  const { config: guarded } = await open(onCalls(slow));
+  const { config: open_ } = await open(onCalls(hook('true')));
+  const current = { now: new Policy(guarded, 'guarded') };
+  const { answers } = await open({}, { policy: current });
+  const claude = { hook_event_name: 'PreToolUse', tool_name: 'Write', tool_input: {} };
+  const question = { id: 'late', timeoutMs: 500, readsMarks: true };
+  const answering = answers.answer(about(claude, { format: 'claude', question }));
+  current.now = new Policy(open_, 'open');
+  expect(told(await answering)).toMatchObject({
+    decision: 'block',
+    hookstack: { policy: 'guarded' },
+  });
+});
+
 describe('what is answered', () => {
   it('is what hooks decided, with a note about them', async () => {
     const output = { decision: 'block', reason: 'no', systemMessage: 'hint' };
@@ -86,6 +102,7 @@ describe('what is answered', () => {
       hookstack: {
         version: 1,
         question: asked.question.id,
+        policy: 'version-1',
         success: true,
         decidedBy: ['guard'],
         hooks: [{ name: 'guard', success: true, durationMs: expect.any(Number) as number }],
@@ -129,6 +146,17 @@ describe('what is answered', () => {
     });
   });
 
+  it('in the format of another agent names the hooks that ask, where marks are read', async () => {
+    const asking = saying({ decision: 'ask' }, { name: 'no-production' });
+    const { answers } = await open(onCalls(saying({}, { name: 'silent' }), asking));
+    const fields = { hook_event_name: 'PreToolUse', tool_name: 'Write', tool_input: {} };
+    const question = { id: 'of an agent of ours', timeoutMs: 20_000, readsMarks: true };
+    const asked = { ...about({ ...fields, session_id: 's' }, { format: 'claude' }), question };
+    expect(told(await answers.answer(asked))).toMatchObject({
+      hookstack: { decidedBy: ['no-production'] },
+    });
+  });
+
   it('has no failed hook where one blocks by exit code 2', async () => {
     const { answers } = await open(onCalls(hook('exit 2')));
     expect(told(await answers.answer(about(CALL)))).toMatchObject({
@@ -139,7 +167,8 @@ describe('what is answered', () => {
   it('is nothing where no hook matches', async () => {
     const { answers, answered } = await open(onCalls(saying({ decision: 'block' })));
     const asked = about({ ...CALL, tool_name: 'read_file' });
-    const hookstack = { version: 1, question: asked.question.id, success: true, hooks: [] };
+    const mark = { version: 1, question: asked.question.id, policy: 'version-1' };
+    const hookstack = { ...mark, success: true, hooks: [] };
     expect(told(await answers.answer(asked))).toEqual({ hookstack });
     expect(answered).toMatchObject([{ verdict: 'none' }]);
   });
@@ -159,6 +188,26 @@ describe('what hooks of the server read', () => {
     await answers.answer(about({ ...CALL, ...session }, { asker: 'acme/one' }));
     expect(await seen()).toMatchObject({ ...session, agent: 'acme/one/sub', ...CALL });
   });
+
+  it.each([
+    ['own', 'acme/two/x'],
+    ['claude', 'x'],
+  ] as const)(
+    'is of nobody who is known where nobody is, whatever %s says',
+    async (format, agent) => {
+      const { answers } = await open(onCalls(keep));
+      const event = { hook_event_name: format === 'own' ? 'BeforeTool' : 'PreToolUse' };
+      const tool = format === 'own' ? CALL : { tool_name: 'Write', tool_input: { file_path: 'a' } };
+      const spans: Span[] = [];
+      const listen = (message: unknown) => void spans.push(message as Span);
+      channels.event.asyncEnd.subscribe(listen);
+      await answers.answer(about({ ...event, ...tool, agent }, { format }));
+      channels.event.asyncEnd.unsubscribe(listen);
+      const who = format === 'own' ? `local/${agent}` : undefined;
+      expect((await seen())['agent']).toBe(who);
+      expect(spans.map((each) => each.agent)).toEqual([who]);
+    },
+  );
 
   it('has nothing of the server where the question does not say it', async () => {
     const { answers } = await open(onCalls(keep));
@@ -280,6 +329,33 @@ describe('the same question again', () => {
   });
 });
 
+describe('a rule of a server', () => {
+  const rule = { type: 'rule', command: '', name: 'no', decision: 'deny', reason: 'No.' } as const;
+  const hooks = { BeforeTool: [{ hooks: [{ ...rule, when: 'Write(a)' }] }] };
+
+  it('gives the same answer to the same question, also once the policy is another one', async () => {
+    const { config } = await open(hooks);
+    const current = { now: new Policy(config, 'old') };
+    const { answers } = await open({}, { policy: current });
+    const asked = about(CALL);
+    const first = await answers.answer(asked);
+    expect(told(first)).toMatchObject({ decision: 'deny', reason: 'No.' });
+    current.now = new Policy(config, 'new');
+    expect(await answers.answer(asked)).toBe(first);
+    expect(told(await answers.answer(about(CALL)))).toMatchObject({ hookstack: { policy: 'new' } });
+  });
+
+  it('takes a place, gives it back, and leaves nothing behind', async () => {
+    const { answers, refused } = await open(hooks, { maxConcurrent: 2 });
+    const all = Array.from({ length: 4 }, () => answers.answer(about(CALL)));
+    const statuses = (await Promise.all(all)).map(({ status }) => status);
+    expect(statuses).toEqual([200, 200, 503, 503]);
+    expect(refused).toEqual(['full', 'full']);
+    expect([answers.inFlight, answers.room]).toEqual([0, 2]);
+    expect(await answers.answer(about(CALL))).toMatchObject({ status: 200 });
+  });
+});
+
 describe('a server that has enough to do', () => {
   const waiting = hook('printf x >> runs; until [ -e go ]; do sleep 0.02; done', {
     onFailure: 'deny',
@@ -318,6 +394,18 @@ describe('a server that has enough to do', () => {
     for (const reply of working) expect(await reply).toMatchObject({ status: 200 });
   });
 
+  it('has few wait for the same answer, and gives it to all once it is there', async () => {
+    const { answers, refused } = await open(onCalls(waiting));
+    const asked = about(CALL, { asker: 'acme/one' });
+    const all = Array.from({ length: 30 }, () => answers.answer(asked));
+    await expect.poll(() => refused.length).toBe(13);
+    await writeFile(path.join(temp.path, 'go'), '');
+    const statuses = (await Promise.all(all)).map(({ status }) => status);
+    expect(statuses).toEqual([...Array<number>(17).fill(200), ...Array<number>(13).fill(503)]);
+    const later = Array.from({ length: 30 }, () => answers.answer(asked));
+    for (const each of later) expect(await each).toBe(await all[0]);
+  });
+
   it('counts hooks that have not ended yet, also where nobody waits for them any more', async () => {
     const deaf = hook("trap '' TERM; until [ -e go ]; do sleep 0.05; done");
     const { answers } = await open(onCalls(deaf), { maxConcurrent: 4 });
@@ -342,7 +430,7 @@ describe('a server that has enough to do', () => {
     const { answers, refused } = await open(onCalls(waiting));
     const first = answers.answer(about(CALL));
     await expect.poll(runs).toBe(1);
-    const drained = answers.drain();
+    const drained = answers.drain(10_000);
     expect(await answers.answer(about(CALL))).toMatchObject({ status: 503, retryAfterS: 1 });
     await writeFile(path.join(temp.path, 'go'), '');
     await drained;
@@ -388,6 +476,31 @@ describe('answers that are kept', () => {
       .poll(() => ['b', 'c', 'd'].filter((key) => kept.get(key) !== undefined))
       .toEqual(['c', 'd']);
     kept.clear();
+  });
+
+  it('of one who asks much take no place of what others were told', async () => {
+    const kept = new KeptAnswers({ maxCount: 8, maxSize: 1000 });
+    await kept.once('of two', 60_000, of('x'), 'acme/two');
+    const many = Array.from({ length: 50 }, (_, n) => String(n));
+    for (const key of many) await kept.once(key, 60_000, of('x'), 'acme/one');
+    await expect.poll(() => kept.count).toBe(5);
+    expect(kept.get('of two')).toBeDefined();
+    expect(many.filter((key) => kept.get(key) !== undefined)).toEqual(['0', '1', '2', '3']);
+    kept.clear();
+    await kept.once('later', 60_000, of('x'), 'acme/one');
+    await expect.poll(() => kept.count).toBe(1);
+    expect(kept.get('later')).toBeDefined();
+    kept.clear();
+  });
+
+  it('go after their time, also where nobody asks for them again', async () => {
+    const kept = new KeptAnswers({ maxCount: 10, maxSize: 100 });
+    await kept.once('short', 20, of('x'));
+    await kept.once('long', 60_000, of('y'));
+    await expect.poll(() => kept.get('short')).toBeUndefined();
+    await expect.poll(() => kept.count, { timeout: 5000 }).toBe(1);
+    kept.clear();
+    expect(kept.count).toBe(0);
   });
 
   it('stay while they are waited for', async () => {

@@ -1,14 +1,29 @@
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { EventEmitter, once } from 'node:events';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
+import { connect as connectTls } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Tokens } from '../../../src/cli/serve/access.js';
 import { PolicyAnswers } from '../../../src/cli/serve/answers.js';
-import { openHttpDoor, type HttpDoorOptions } from '../../../src/cli/serve/httpDoor.js';
+import { approvalRoutes } from '../../../src/cli/serve/approvals/approvalRoutes.js';
+import { KvBoard } from '../../../src/cli/serve/approvals/kvBoard.js';
+import { KvSessions } from '../../../src/cli/serve/approvals/kvSessions.js';
+import {
+  openHttpDoor,
+  type HttpDoorOptions,
+  type ServerTls,
+} from '../../../src/cli/serve/httpDoor.js';
 import { openMetrics } from '../../../src/cli/serve/metrics.js';
 import { Notices } from '../../../src/cli/serve/notices.js';
+import { Policy } from '../../../src/cli/policy/policy.js';
+import { peopleWithTokens } from '../../../src/cli/shared/people/people.js';
 import { Config } from '../../../src/config/config.js';
 import { saying } from '../../helpers/hooks.js';
+import { connectAs, signIn, tokensOf } from '../../fleet/approvalHelpers.js';
+import { makeCertificates } from '../../fleet/certificates.js';
+import { startNats } from '../../helpers/natsServer.js';
 import { useTempDir } from '../../helpers/tempDir.js';
 
 const temp = useTempDir();
@@ -29,11 +44,11 @@ async function open(options: Partial<HttpDoorOptions> = {}) {
     hooksRunner: { warmShells: 0, spawner: false },
   });
   await config.getHookSystem()?.initialize();
-  const metrics = await openMetrics(() => answers.inFlight);
+  const policy = { now: new Policy(config, 'version-1'), onFailure: undefined };
+  const metrics = await openMetrics(() => answers.inFlight, policy);
   const answers = new PolicyAnswers({
-    config,
+    policy,
     maxConcurrent: 64,
-    longestMs: 60_000,
     onAnswered: metrics.answered,
     onRefused: metrics.refused,
   });
@@ -43,10 +58,10 @@ async function open(options: Partial<HttpDoorOptions> = {}) {
     port: 0,
     access: { hasClientCertificates: false },
     answers,
+    ready: { room: () => ({ isReady: answers.room > 0, says: answers.room }) },
     metrics,
     notices: new Notices((_label, line) => void log.push(line)),
     maxBody: MIB,
-    longestMs: 60_000,
     ...options,
   });
   opened.push(async () => {
@@ -54,8 +69,10 @@ async function open(options: Partial<HttpDoorOptions> = {}) {
     await door.close();
     await config.dispose();
   });
-  return { url: door.url, answers, log };
+  return { url: door.url, setTls: (tls: ServerTls) => door.setTls(tls), answers, log };
 }
+
+const READY = '{"ready":true,"room":64}';
 
 interface Answer {
   readonly status: number | undefined;
@@ -123,6 +140,7 @@ describe('a door without credentials', () => {
     ['OPTIONS', ASK, 405],
     ['PUT', '/v1/claude', 405],
     ['HEAD', '/healthz', 200],
+    ['HEAD', '/readyz', 200],
     ['GET', '/metrics?x', 200],
   ])('answers %s %s with %i', async (method, path, status) => {
     const { url } = await open();
@@ -206,9 +224,7 @@ describe('a door with tokens', () => {
   const TOKEN = '0123456789abcdef0123456789abcdef';
 
   async function openWithTokens() {
-    const tokens = new Tokens();
-    tokens.add('acme/one', TOKEN);
-    tokens.add('acme/two', `${TOKEN}2`);
+    const tokens = tokensOf({ 'acme/one': TOKEN, 'acme/two': `${TOKEN}2` });
     return open({ access: { tokens, hasClientCertificates: false } });
   }
 
@@ -257,6 +273,201 @@ describe('a door with tokens', () => {
     expect(await ask(url, CALL, headers)).toMatchObject({ status: 200 });
     expect(await send(url, '/metrics', { headers })).toMatchObject({ status: 200 });
     expect(await send(url, '/healthz')).toMatchObject({ status: 200, body: '{"status":"ok"}' });
+    expect(await send(url, '/readyz')).toMatchObject({ status: 200, body: READY });
+  });
+});
+
+/** Sends a request with a connection that its sender keeps, and says how that goes on. */
+async function stays(socket: Socket, begin: string, headers: Record<string, string> = {}) {
+  const lines = Object.entries({ Host: '127.0.0.1', ...headers }).map((each) => each.join(': '));
+  socket.write(`${[`${begin} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n`);
+  const [said] = (await once(socket, 'data')) as [Buffer];
+  const [, status, connection] =
+    /^HTTP.1.1 (\d+)[^]*\nconnection: (\S+)/iu.exec(said.toString()) ?? [];
+  return `${status} ${connection}`;
+}
+
+const log = () => undefined;
+
+describe('connections', () => {
+  const people = tokensOf({ anna: 'token-of-anna-0123456789' });
+  const tokens = tokensOf({ 'acme/one': 'token-of-one-0123456789', 'acme/two': 'b'.repeat(16) });
+  const access = { tokens, hasClientCertificates: false };
+  const [one, two] = ['token-of-one-0123456789', 'b'.repeat(16)].map((token) => ({
+    Authorization: `Bearer ${token}`,
+  }));
+  const common = { isTls: false, log, onFault: log, onRefused: log };
+
+  async function approversAndBoard() {
+    const nats = await startNats();
+    opened.push(() => nats.dispose());
+    const nc = await connectAs(nats, 'policy');
+    opened.push(() => nc.close());
+    const sessions = new KvSessions();
+    const board = new KvBoard({ sessions });
+    await board.begin(nc);
+    opened.push(() => board.close());
+    return { board, approvers: { people: peopleWithTokens(people), sessions } };
+  }
+
+  it('are held by nobody who is not known', async () => {
+    const approvers = await approversAndBoard();
+    const { url } = await open({ access, approvals: approvalRoutes({ ...common, ...approvers }) });
+    const bare = { ...common, board: undefined, approvers: undefined };
+    const { url: without } = await open({ access, approvals: approvalRoutes(bare) });
+    const form = { 'Content-Type': 'application/json', 'Content-Length': '0' };
+    const asked = [
+      ['GET /approvals', 200],
+      ['HEAD /approvals/', 200],
+      ['PUT /approvals', 405],
+      ['GET /approvals/session', 401],
+      ['GET /approvals/events', 401],
+      ['POST /approvals/sign-in', 403],
+      ['POST /approvals/x', 401],
+      ['GET /v1/approvals', 401],
+      ['POST /v1/approvals', 401],
+      ['GET /healthz', 200],
+      ['GET /readyz', 200],
+      ['GET /nothing', 401],
+      ['POST /v1/events', 401],
+    ] as const;
+    for (const [begin, status] of asked) {
+      expect(await stays(connectTo(url), begin, form), begin).toBe(`${status} close`);
+    }
+    expect(await stays(connectTo(url), 'GET /', { Expect: 'nothing' })).toBe('401 close');
+    expect(await stays(connectTo(without), 'GET /approvals')).toBe('404 close');
+    expect(await stays(connectTo(without), 'POST /v1/approvals')).toBe('401 close');
+    const anna = await signIn(url, 'token-of-anna-0123456789');
+    const { Cookie } = anna.own;
+    expect(await stays(connectTo(url), 'GET /approvals/session', { Cookie })).toBe(
+      '200 keep-alive',
+    );
+    expect(await stays(connectTo(url), 'GET /v1/approvals', one)).toBe('405 keep-alive');
+    expect(await stays(connectTo(url), 'POST /v1/events', one)).toBe('415 keep-alive');
+    const last = { ...one, Connection: 'close' };
+    expect(await stays(connectTo(url), 'GET /v1/approvals', last)).toBe('405 close');
+  });
+
+  it('are not more than half of them those of one agent', async () => {
+    const { url } = await open({ access, maxConnections: 8 });
+    const sockets = Array.from({ length: 6 }, () => connectTo(url));
+    const said: string[] = [];
+    for (const socket of sockets) said.push(await stays(socket, 'GET /metrics', one));
+    expect(said.map((each) => each.slice(0, 6))).toEqual([
+      ...Array<string>(4).fill('200 ke'),
+      ...Array<string>(2).fill('503 cl'),
+    ]);
+    expect(await stays(connectTo(url), 'GET /metrics', two)).toBe('200 keep-alive');
+    // Of a proxy each is of who asks with it.
+    expect(await stays(sockets[0]!, 'GET /metrics', two)).toBe('200 keep-alive');
+    expect(await stays(connectTo(url), 'GET /metrics', one)).toBe('200 keep-alive');
+    for (const socket of sockets) socket.destroy();
+    await expect
+      .poll(async () => stays(connectTo(url), 'GET /metrics', one))
+      .toBe('200 keep-alive');
+  });
+
+  it('give way to others while nobody is known on them', async () => {
+    const { url } = await open({ access, maxConnections: 8 });
+    const kept = connectTo(url);
+    expect(await stays(kept, 'GET /metrics', one)).toBe('200 keep-alive');
+    const silent = Array.from({ length: 20 }, () => connectTo(url).resume());
+    const ended = () => silent.filter(({ destroyed }) => destroyed).length;
+    await expect.poll(ended).toBe(13);
+    const other = connectTo(url);
+    expect(await stays(other, 'GET /metrics', two)).toBe('200 keep-alive');
+    for (let n = 0; n < 20; n++) silent.push(connectTo(url).resume());
+    await expect.poll(ended).toBe(34);
+    expect(await stays(kept, 'GET /metrics', one)).toBe('200 keep-alive');
+    expect(await stays(other, 'GET /metrics', two)).toBe('200 keep-alive');
+  });
+
+  it('end once another authority counts, but for answers to what was put', async () => {
+    const [before, now] = ['before', 'now'].map((name) => {
+      mkdirSync(join(temp.path, name));
+      const files = makeCertificates(join(temp.path, name));
+      const [cert, key, ca] = [files.cert, files.key, files.ca].map((file) =>
+        readFileSync(file, 'utf8'),
+      );
+      return { files, tls: { cert: cert!, key: key!, ca: ca! } };
+    });
+    const approvals = approvalRoutes({
+      ...common,
+      ...(await approversAndBoard()),
+      isTls: true,
+    });
+    const { url, setTls } = await open({
+      tls: before!.tls,
+      access: { hasClientCertificates: true },
+      maxConnections: 8,
+      approvals,
+    });
+    const port = Number(new URL(url).port);
+    const gate = new EventEmitter();
+    const proxy = createServer((client) => {
+      const server = connect(port, '127.0.0.1');
+      opened.push(() => void server.destroy());
+      server.pipe(client);
+      client.once('data', (hello) => {
+        server.write(hello);
+        client.pause();
+        gate.once('go', () => client.pipe(server));
+      });
+      server.once('data', () => gate.emit('waiting'));
+    }).listen(0, '127.0.0.1');
+    opened.push(() => void proxy.close());
+    await once(proxy, 'listening');
+    const client = (of: typeof before, to: number) => {
+      const { files, tls } = of!;
+      const [cert, key] = [files.clientCert, files.clientKey].map((file) => readFileSync(file));
+      const socket = connectTls({
+        port: to,
+        host: '127.0.0.1',
+        ca: tls.ca,
+        cert: cert!,
+        key: key!,
+      });
+      socket.on('error', () => undefined);
+      opened.push(() => void socket.destroy());
+      return socket;
+    };
+    const late = client(before, (proxy.address() as AddressInfo).port);
+    await once(gate, 'waiting');
+    const sign = client(before, port);
+    const token = JSON.stringify({ token: 'token-of-anna-0123456789' });
+    const head = `Host: a\r\nOrigin: https://a\r\nContent-Type: application/json\r\nContent-Length: ${token.length}`;
+    sign.write(`POST /approvals/sign-in HTTP/1.1\r\n${head}\r\n\r\n${token}`);
+    const [, cookie = ''] = /Set-Cookie: ([^;]+)/iu.exec(await textOf(sign)) ?? [];
+    const page = client(before, port);
+    page.write(`GET /approvals/events HTTP/1.1\r\nHost: a\r\nCookie: ${cookie}\r\n\r\n`);
+    let seen = '';
+    page.on('data', (data: Buffer) => (seen += data.toString()));
+    await expect.poll(() => seen).toContain('event: ready');
+    const asking = client(before, port);
+    const form = 'Host: a\r\nContent-Type: application/json\r\nExpect: 100-continue';
+    asking.write(`POST ${ASK} HTTP/1.1\r\n${form}\r\nContent-Length: ${CALL.length}\r\n\r\n`);
+    const [goOn] = (await once(asking, 'data')) as [Buffer];
+    expect(goOn.toString()).toContain(' 100 ');
+    const unused = client(before, port);
+    await once(unused, 'secureConnect');
+    const used = client(before, port);
+    expect(await stays(used, 'GET /metrics')).toBe('200 keep-alive');
+    const ends = [late, page, unused, used].map(async (socket) => {
+      socket.resume();
+      await new Promise((resolve) => socket.once('close', resolve));
+    });
+    setTls(now!.tls);
+    gate.emit('go');
+    await Promise.all(ends);
+    asking.write(CALL);
+    expect(await textOf(asking)).toMatch(/^HTTP.1.1 200 [^]*connection: close[^]*"block"/iu);
+    const own = client(now, port);
+    expect(await stays(own, 'GET /metrics')).toBe('200 keep-alive');
+    expect(await stays(own, 'GET /metrics')).toBe('200 keep-alive');
+    const silent = Array.from({ length: 12 }, () => connectTo(url).resume());
+    await expect.poll(() => silent.filter(({ destroyed }) => destroyed).length).toBe(5);
+    expect(await stays(client(now, port), 'GET /metrics')).toBe('200 keep-alive');
+    expect(await stays(own, 'GET /metrics')).toBe('200 keep-alive');
   });
 });
 
@@ -284,6 +495,8 @@ describe('a door that is about to close', () => {
     const health = await send(url, '/healthz');
     expect(health).toMatchObject({ status: 503, body: '{"status":"draining"}' });
     expect(health.headers.connection).toBe('close');
+    const body = '{"ready":false,"room":0}';
+    expect(await send(url, '/readyz')).toMatchObject({ status: 503, body });
     const { status, headers } = await ask(url);
     expect([status, headers['retry-after']]).toEqual([503, '1']);
   });

@@ -58,7 +58,7 @@ describe('hookstack serve', () => {
       status: 200,
       json: { decision: 'block', reason: 'no' },
     });
-    expect(JSON.parse(await cli.read('seen'))).toMatchObject({ agent: 'sub', cwd: '' });
+    expect(JSON.parse(await cli.read('seen'))).toMatchObject({ agent: 'local/sub', cwd: '' });
     const claude = {
       hook_event_name: 'PreToolUse',
       session_id: 's',
@@ -137,12 +137,15 @@ describe('a start that is refused', () => {
     const off = await cli.write('off.json', { enableHooks: false });
     await refused(['--settings', off], /enableHooks is false/u);
     const none = await cli.write('none.json', { enableHooks: true, hooks: { BeforeTool: [] } });
-    await refused(['--settings', none], /no hook of .*none\.json would run: add one/u);
+    await refused(
+      ['--settings', none],
+      /none\.json is no policy, as no hook of it would run: add one/u,
+    );
     const disabled = await cli.settings(
       { BeforeTool: [{ hooks: [hook('true', { name: 'only' })] }] },
       { disabledHooks: ['only'] },
     );
-    await refused(['--settings', disabled], /no hook .*take one out of its disabledHooks/u);
+    await refused(['--settings', disabled], /no hook of it .*take one out of its disabledHooks/u);
   });
 
   const good = { hooks: [hook('true')] };
@@ -170,7 +173,7 @@ describe('a start that is refused', () => {
     const { stderr } = await cli.run(['serve', '--settings', file]);
     const [, place = ''] = /^warning: (\S+): hooks\./u.exec(stderr) ?? [];
     expect(place).toMatch(/flawed\.json:2:\d+$/u);
-    expect(stderr.split('\n')[1]).toMatch(/^error: The server does not start, /u);
+    expect(stderr.split('\n')[1]).toMatch(/^error: .* is no policy, /u);
     expect(stderr.endsWith(`: ${place}`)).toBe(true);
   });
 
@@ -200,6 +203,8 @@ describe('a start that is refused', () => {
     ['with a short token', 'acme/one short', 0o600, /line 1: .*less than 16 characters/u],
     ['without a team', `one ${TOKEN}`, 0o600, /line 1: the name is not TEAM\/AGENT/u],
     ['with a wildcard', `acme/* ${TOKEN}`, 0o600, /not TEAM\/AGENT/u],
+    ['with a server', `policy/one ${TOKEN}`, 0o600, /line 1: .*the team policy/u],
+    ['with nobody', `local/one ${TOKEN}`, 0o600, /line 1: .*or local/u],
     ['with a token of two', `a/b ${TOKEN}\n\na/c ${TOKEN}`, 0o600, /line 3: another line/u],
   ])('is one with a file of tokens %s', async (_what, content, mode, say) => {
     const file = await cli.write('tokens', content);
@@ -275,11 +280,13 @@ describe('over TLS', () => {
   it('answers agents with a certificate, by its CN, and nobody else', async () => {
     certify('agent', '/CN=acme\\/two');
     certify('other', '/CN=other');
+    certify('server', '/CN=policy\\/two');
     openssl('req', ...EC, '-x509', '-keyout', 'x.key', '-out', 'x.pem', '-subj', '/CN=acme\\/two');
     const { url } = await start(...tls, '--client-ca', 'ca.pem');
     expect(await askTls(local(url), 'agent')).toMatchObject({ status: 200 });
     expect(JSON.parse(await cli.read('seen'))).toMatchObject({ agent: 'acme/two/sub' });
     expect(await askTls(local(url), 'other')).toMatchObject({ status: 403 });
+    expect(await askTls(local(url), 'server')).toMatchObject({ status: 403 });
     await expect(askTls(local(url), 'x')).rejects.toThrow();
     await expect(askTls(local(url))).rejects.toThrow();
   });

@@ -110,7 +110,7 @@ export const hooks = toBreaks([
     'what goes wrong before an event is planned reaches the caller',
     [
       DOOR,
-      'return Promise.resolve(processCommonHookOutputFields(failBeforeStack(host, event, error)));',
+      'const fail = () => processCommonHookOutputFields(failBeforeStack(host, event, error));',
       'throw error;',
     ],
     [

@@ -319,8 +319,8 @@ export const stages = toBreaks([
     'of a block, the reason of one hook counts',
     [
       AGGREGATOR,
-      'reason: joinLines(...deciding.map(({ said }) => said.reason)),',
-      'reason: deciding[0].said.reason,',
+      'output.reason = joinLines(...deciding.map(({ said }) => said.reason));',
+      'output.reason = deciding[0].said.reason;',
     ],
     [OF_AGGREGATOR, 'the author of a verdict of BeforeTool is everybody who blocked'],
   ],
@@ -454,8 +454,8 @@ export const stages = toBreaks([
     'a hook that blocks is not healthy',
     [
       AGGREGATOR,
-      'sum.success &&= success;',
-      'sum.success &&= success && !isBlocking(output?.decision);',
+      'isHealthy &&= success;',
+      'isHealthy &&= success && !isBlocking(output?.decision);',
     ],
     [
       OF_AGGREGATOR,
@@ -467,8 +467,8 @@ export const stages = toBreaks([
     'a block by exit code 2 is healthy',
     [
       AGGREGATOR,
-      'sum.success &&= success;',
-      'sum.success &&= success || isBlocking(output?.decision);',
+      'isHealthy &&= success;',
+      'isHealthy &&= success || isBlocking(output?.decision);',
     ],
     [
       OF_AGGREGATOR,

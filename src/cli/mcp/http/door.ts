@@ -1,10 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setMaxListeners } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { errorMessage } from '../../../util/errorMessage.js';
-import { admit } from '../../serve/access.js';
-import { BodyReader } from '../../serve/readBody.js';
-import { send } from '../../serve/respond.js';
+import { admitLocal } from '../../shared/http/admitLocal.js';
+import { closeServer, listen, type Address } from '../../shared/http/listen.js';
+import { BodyReader } from '../../shared/http/readBody.js';
+import { send } from '../../shared/http/respond.js';
 import { MAX_LINE_BYTES } from '../lines.js';
 import type { McpProxy } from '../proxy.js';
 import { Exchange, type DoorContext } from './exchange.js';
@@ -13,13 +13,10 @@ import { Waiting } from './pending.js';
 import { KeptAnswers, Sessions } from './sessions.js';
 import { Upstream } from './upstream.js';
 
-export interface DoorOptions {
+export interface DoorOptions extends Address {
   /** What hooks call the server. */
   readonly name: string;
   readonly url: URL;
-  readonly host: string;
-  /** 0 is a free one. */
-  readonly port: number;
   readonly proxy: McpProxy;
   readonly warn: (what: string) => void;
 }
@@ -38,20 +35,13 @@ const METHODS = new Set(['GET', 'POST', 'DELETE']);
 
 /** @throws Error where the address cannot be listened to */
 export async function openDoor(options: DoorOptions): Promise<Door> {
-  const { host, port, url, proxy, name, warn } = options;
+  const { url, proxy, name, warn } = options;
   const over = new AbortController();
   // Each request listens.
   setMaxListeners(0, over.signal);
   const upstream = new Upstream(url);
   const server = createServer({ keepAliveTimeout: IDLE_MS });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', ({ message }) =>
-      reject(new Error(`${message}: say another address with --listen HOST:PORT`)),
-    );
-    server.listen({ host, port }, resolve);
-  });
-  const { address, port: bound, family } = server.address() as AddressInfo;
-  const origin = `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`;
+  const origin = `http://${await listen(server, options)}`;
   const bodies = new BodyReader(MAX_LINE_BYTES, BODIES_AT_A_TIME);
   const pages = new OAuthPages(upstream, origin, bodies);
   const context: DoorContext = {
@@ -81,7 +71,7 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
     url: `${origin}${url.pathname}`,
     close: async () => {
       over.abort();
-      await closeServer(server);
+      await closeServer(server, LAST_WORDS_MS);
       upstream.close();
     },
   };
@@ -93,8 +83,8 @@ async function route(
   response: ServerResponse,
 ): Promise<void> {
   const { upstream, pages } = context;
-  const admission = admit(request, { hasClientCertificates: false, admitsLocalPages: true });
-  if ('error' in admission) return send(response, admission.status, { error: admission.error });
+  const rejection = admitLocal(request, true);
+  if (rejection) return send(response, rejection.status, { error: rejection.error });
   const [path = '', query] = (request.url ?? '').split('?', 2);
   const { method = '' } = request;
   if (path !== upstream.url.pathname && pages.has(method, path))
@@ -116,11 +106,3 @@ async function route(
 
 /** For answers on their way, in ms. */
 const LAST_WORDS_MS = 500;
-
-async function closeServer(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS);
-  await closed;
-  clearTimeout(timer);
-}

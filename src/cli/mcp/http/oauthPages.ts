@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isRecord } from '../../../util/records.js';
-import type { BodyReader } from '../../serve/readBody.js';
-import { headerOf, isForm, isJson, JSON_ONLY, PARTING, send } from '../../serve/respond.js';
+import type { BodyReader } from '../../shared/http/readBody.js';
+import { headerOf, isForm, isJson, JSON_ONLY, PARTING, send } from '../../shared/http/respond.js';
 import {
   decoded,
   isGood,

@@ -1,7 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
-import { isLoopback } from '../../../fleet/address.js';
+import { isLoopback } from '../../../util/loopback.js';
 import { hostEnvironment } from '../../../util/requester.js';
-import { parseListen } from '../../serve/listening.js';
+import { parseListen, type Address } from '../../shared/http/listen.js';
 import { printNotice, toVisible } from '../../shared/terminal.js';
 import { UsageError } from '../../shared/usageError.js';
 
@@ -11,7 +11,7 @@ export interface Place {
   /** Headers of each request. */
   readonly headers: Readonly<Record<string, string>>;
   /** Where clients come in; absent for one that speaks through stdin and stdout. */
-  readonly listen?: { readonly host: string; readonly port: number };
+  readonly listen?: Address;
 }
 
 /** Variables with a header each. Others could see what stands on a command line. */

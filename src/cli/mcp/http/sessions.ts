@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { CallSession } from '../../../protocol/types.js';
-import { headerOf } from '../../serve/respond.js';
+import { headerOf } from '../../shared/http/respond.js';
 import type { McpSession } from '../call.js';
 import { canElicit } from '../questions.js';
 import type { Id } from '../rpc.js';

@@ -1,24 +1,38 @@
-import type { AskingHook } from '../../../protocol/approval.js';
+import { descriptionOf } from '../../../approvals/approvals.js';
+import type { Answer, Approval, AskingHook } from '../../../protocol/approval.js';
 import { events } from '../../../protocol/events.js';
 import { HookEventName } from '../../../protocol/types.js';
 import {
   anyObject,
   expecting,
+  flag,
+  listOfText,
   objectOf,
   positiveCount,
+  readFields,
   text,
+  textOf,
   type Check,
+  type FieldTable,
 } from '../../../util/checks.js';
+import { orUndefined } from '../../../util/paths.js';
 import { copyData, isRecord } from '../../../util/records.js';
-import { MAX_QUESTION_BYTES, STILL_OPEN, type TakeBack } from '../../../fleet/approvalEnvelope.js';
+import {
+  MAX_QUESTION_BYTES,
+  STILL_OPEN,
+  type AskedPerson,
+  type TakeBack,
+} from '../../../fleet/approvalEnvelope.js';
 import { markAnswer } from '../../../fleet/answerMark.js';
 import { readQuestion } from '../../../fleet/question.js';
+import { traced } from '../../../trace/span.js';
 import { errorMessage } from '../../../util/errorMessage.js';
-import type { KvBoard, Outcome } from './kvBoard.js';
+import type { Reply } from '../keptAnswers.js';
+import { LONGEST_QUESTION_MS, type KvBoard } from './kvBoard.js';
 import type { KeptRequest } from './storedQuestion.js';
 
 /** A question as it came. The lengths are those of `AskedPerson`. */
-type ReadRequest = KeptRequest & { readonly expiresInMs?: number; readonly waitMs?: number };
+type ReadRequest = KeptRequest & Partial<Pick<AskedPerson, 'expiresInMs' | 'waitMs' | 'asksAgain'>>;
 
 /** What an agent puts to a person, whichever way it came. */
 export interface PutQuestion {
@@ -29,12 +43,8 @@ export interface PutQuestion {
 }
 
 /** What it gets: JSON. The status is that of HTTP. */
-export interface PutReply {
-  readonly status: number;
-  readonly body: string;
-}
+export type PutReply = Pick<Reply, 'status' | 'body'>;
 
-const LONGEST_QUESTION_MS = 24 * 3_600_000;
 /** Ms that a question is kept before its asker hears that it is open: proxies take a longer silence for a fault. */
 const LONGEST_WAIT_MS = 25_000;
 
@@ -50,17 +60,24 @@ export async function answerQuestion(board: KvBoard, put: PutQuestion): Promise<
   if (typeof request === 'string') return fault(422, request);
   try {
     if ('takeBack' in request) {
-      await board.takeBack(put.from, request.takeBack);
+      const not = await board.takeBack(put.from, request.takeBack);
+      if (not) return fault(not.status, not.error);
       return { status: 200, body: markAnswer({}, { id: request.takeBack }) };
     }
-    const { expiresInMs, waitMs, ...asked } = request;
+    const { expiresInMs, waitMs, asksAgain, ...asked } = request;
     const outcome = await board.ask({
       from: put.from,
       request: asked,
       timeoutMs: expiresInMs ?? readQuestion(put.header, LONGEST_QUESTION_MS).timeoutMs,
       waitMs: Math.min(waitMs ?? LONGEST_WAIT_MS, LONGEST_WAIT_MS),
+      ...(asksAgain && { asksAgain }),
     });
-    return replyTo(request, outcome);
+    if ('error' in outcome) return fault(outcome.status, outcome.error);
+    if (outcome.kind === 'open') {
+      return { status: STILL_OPEN, body: markAnswer({ state: 'open' }, request) };
+    }
+    if (!outcome.isAgain) await record(put.from, asked, outcome.approval);
+    return { status: 200, body: markAnswer(outcome.approval, request) };
   } catch (error) {
     return fault(
       503,
@@ -69,18 +86,12 @@ export async function answerQuestion(board: KvBoard, put: PutQuestion): Promise<
   }
 }
 
-function replyTo(request: { readonly id: string }, outcome: Outcome): PutReply {
-  if (outcome.kind === 'approval') {
-    return { status: 200, body: markAnswer(outcome.approval, request) };
-  }
-  if (outcome.kind === 'open') {
-    return { status: STILL_OPEN, body: markAnswer({ state: 'open' }, request) };
-  }
-  if (outcome.kind === 'unreadable') return fault(413, `the question ${outcome.why}`);
-  if (outcome.kind === 'taken') {
-    return fault(409, 'another question has this id: take a new one for each');
-  }
-  return fault(429, 'too many questions wait for a person: ask again when some are answered');
+/** The record has it from the server, too: an agent could say anything. */
+function record(from: string, asked: KeptRequest, approval: Approval): Promise<Answer> {
+  const agent = [from, asked.agent].filter(Boolean).join('/');
+  const source = approval.by === undefined ? 'nobody' : 'person';
+  const work = async (): Promise<Answer> => ({ ...approval, source });
+  return traced('question', descriptionOf({ ...asked, agent }), work);
 }
 
 function fault(status: number, error: string): PutReply {
@@ -98,7 +109,17 @@ const askingEvents = Object.values(HookEventName).filter((each) => events[each].
 const event = expecting<HookEventName>(askingEvents.join(' or '), (value) =>
   askingEvents.some((each) => each === value),
 );
-const hook = objectOf<AskingHook>('a hook', { name: text, source: text, reason: text });
+const shortText = expecting<string>(
+  'up to 128 characters, none of them a control character',
+  (value) => text.is(value) && value.length <= 128 && !/[\p{Cc}\p{Cs}]/u.test(value),
+);
+const hook = objectOf<AskingHook>('a hook', {
+  name: text,
+  source: text,
+  reason: text,
+  policy: shortText,
+  decidedBy: listOfText,
+});
 const hooks = expecting<readonly AskingHook[]>(
   `a list of up to ${MAX_HOOKS} hooks, each with "name" and "source"`,
   (value) =>
@@ -109,21 +130,26 @@ const hooks = expecting<readonly AskingHook[]>(
     ),
 );
 
-const FIELDS: readonly (readonly [keyof ReadRequest, Check<unknown>, 'optional'?])[] = [
-  ['id', id as Check<unknown>],
-  ['event', event as Check<unknown>],
-  ['hooks', hooks as Check<unknown>],
-  ['reason', text as Check<unknown>],
-  ['toolName', text as Check<unknown>, 'optional'],
-  ['callId', text as Check<unknown>, 'optional'],
-  ['input', anyObject as Check<unknown>],
-  ['originalInput', anyObject as Check<unknown>],
-  ['sessionId', text as Check<unknown>],
-  ['workingDir', text as Check<unknown>],
-  ['agent', text as Check<unknown>, 'optional'],
-  ['expiresInMs', positiveCount as Check<unknown>, 'optional'],
-  ['waitMs', positiveCount as Check<unknown>, 'optional'],
-];
+/** One of a wrong kind takes the whole question with it. */
+const vital = <T>(struct: Check<T>) => ({ struct, vital: true });
+const required = <T>(struct: Check<T>) => ({ struct, required: true }) as const;
+
+const FIELDS: FieldTable<ReadRequest> = {
+  id: required(id),
+  event: required(event),
+  hooks: required(hooks),
+  reason: required(text),
+  toolName: vital(shortText),
+  callId: vital(text),
+  input: required(anyObject),
+  originalInput: required(anyObject),
+  sessionId: required(text),
+  workingDir: required(text),
+  agent: vital(text),
+  expiresInMs: vital(positiveCount),
+  waitMs: vital(positiveCount),
+  asksAgain: vital(flag),
+};
 
 /**
  * Reads what an agent asks a person, or takes back. Other keys than those that are shown are not kept.
@@ -131,29 +157,17 @@ const FIELDS: readonly (readonly [keyof ReadRequest, Check<unknown>, 'optional'?
  * @returns or else what is wrong with it
  */
 function readApprovalRequest(body: string): ReadRequest | TakeBack | string {
-  let said: unknown;
-  try {
-    said = JSON.parse(body);
-  } catch {
-    return 'the question is no JSON: send an ApprovalRequest';
-  }
-  if (!isRecord(said)) return 'the question is no object: send an ApprovalRequest';
+  const said = orUndefined<unknown>(() => JSON.parse(body));
+  if (!isRecord(said)) return 'the question is no JSON object: send an ApprovalRequest';
   if (said['takeBack'] !== undefined) {
     return id.is(said['takeBack'])
       ? { takeBack: said['takeBack'] }
       : '"takeBack" names no question';
   }
-  const kept: Record<string, unknown> = {};
-  for (const [name, check, isOptional] of FIELDS) {
-    const value = said[name];
-    if (value === undefined && isOptional) continue;
-    const [failure] = check.validate(value);
-    if (failure) return `"${name}" of the question: ${failure.message}`;
-    kept[name] = value;
-  }
-  try {
-    return copyData(kept) as unknown as ReadRequest;
-  } catch {
-    return 'the question is nested too deep to be read';
-  }
+  let problem = '';
+  const read = readFields(said, FIELDS, 'question', ([key], message) => {
+    problem = `"${key}" of the question: ${textOf(message)}`;
+  });
+  if (!read) return problem;
+  return orUndefined(() => copyData(read)) ?? 'the question is nested too deep to be read';
 }

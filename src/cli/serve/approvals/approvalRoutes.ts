@@ -1,22 +1,39 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LOCAL } from '../../../fleet/address.js';
 import { APPROVALS_PATH, MAX_QUESTION_BYTES } from '../../../fleet/approvalEnvelope.js';
-import type { Approval } from '../../../protocol/approval.js';
+import { isOfNats } from '../../../fleet/natsConnection.js';
 import { expecting, objectOf, oneOf, positiveCount, text } from '../../../util/checks.js';
+import { errorMessage } from '../../../util/errorMessage.js';
 import { hashOf, styleOf } from '../../shared/page/pageParts.js';
+import type { Stay } from '../access.js';
 import { ApprovalEvents } from './approvalEvents.js';
-import { show } from './approvalView.js';
+import { viewOf } from './approvalView.js';
+import type { OpenQuestion } from './openQuestions.js';
 import { answerQuestion } from './approvalQuestions.js';
-import type { Counted, KvBoard } from './kvBoard.js';
-import { BodyReader } from '../readBody.js';
-import { headerOf, readJson, readSaid, send, write, wrongMethod } from '../respond.js';
+import type { KvBoard, Objection } from './kvBoard.js';
+import { admitLocal } from '../../shared/http/admitLocal.js';
+import { BodyReader } from '../../shared/http/readBody.js';
+import {
+  headerOf,
+  readJson,
+  readSaid,
+  send,
+  write,
+  wrongMethod,
+} from '../../shared/http/respond.js';
 import behaviour from './page/page.js?raw';
 import ownStyle from './page/page.css?raw';
 import template from './page/page.html?raw';
+import type { ApproverSession } from './kvSessions.js';
+import { WAYS } from '../../shared/people/readPeople.js';
+import { OidcPeople } from '../../shared/people/oidc.js';
+import type { Person } from '../../shared/people/people.js';
+import { subjectOf } from './storedQuestion.js';
 import {
   PAGE,
-  pageSession,
   SignIn,
-  type ApproverSession,
+  OTHER_QUESTION,
+  whyNotShown,
   type Approvers,
   type ShownAs,
   type SignInOptions,
@@ -25,10 +42,9 @@ import {
 export interface ApprovalRoutesOptions extends SignInOptions {
   /** Where questions wait; without one nobody can be asked. */
   readonly board: KvBoard | undefined;
-  /** Without it nobody can sign in. */
+  /** Who may sign in, and who has; without it nobody can. */
   readonly approvers: Approvers | undefined;
-  /** Who asks, as the credentials of the request say: `team/agent`; `undefined` where they say nothing. */
-  readonly askerOf: (request: IncomingMessage) => string | undefined;
+  readonly onFault: (text: string) => void;
 }
 
 const MAX_ANSWER_BYTES = 16 * 1024;
@@ -43,10 +59,11 @@ interface Said extends ShownAs {
 }
 
 const said = objectOf<Said>(
-  `{ "revision": number, "digest": text, "decision": "allow" | "deny", "reason": text of up to ${MAX_REASON} characters, "remember": "session" }`,
+  `{ "revision": number, "digest": text, "shown": text, "decision": "allow" | "deny", "reason": text of up to ${MAX_REASON} characters, "remember": "session" }`,
   {
     revision: positiveCount,
     digest: text,
+    shown: text,
     decision: oneOf('allow', 'deny'),
     reason: expecting<string>('text', (value) => text.is(value) && value.length <= MAX_REASON),
     remember: oneOf('session'),
@@ -57,26 +74,41 @@ const said = objectOf<Said>(
 /**
  * The page on which people answer questions, and the path on which agents put them.
  *
- * @returns handles a request to one of these paths; `false` for all others
+ * @returns handles a request to one of these paths; `false` for all others. Who puts a question may do so: `team/agent`
  */
 export function approvalRoutes(
   options: ApprovalRoutesOptions,
-): (request: IncomingMessage, response: ServerResponse) => Promise<boolean> {
+): (...given: [IncomingMessage, ServerResponse, Stay, from?: string]) => Promise<boolean> {
   const { board, approvers } = options;
-  const routes = board && new Routes(board, options);
-  return async (request, response) => {
+  const page = board && approvers && new PageRoutes(board, approvers, options);
+  const questions = new BodyReader(MAX_QUESTION_BYTES, 16);
+  const takeQuestion = async (
+    to: KvBoard,
+    request: IncomingMessage,
+    response: ServerResponse,
+    from = LOCAL,
+  ): Promise<void> => {
+    if (request.method !== 'POST') return wrongMethod(response, 'POST');
+    const body = await readJson(request, response, questions, from);
+    if (body === undefined) return;
+    const header = (name: string) => headerOf(request, name);
+    const reply = await answerQuestion(to, { from, body, header });
+    write(response, reply.status, reply.body);
+  };
+  return async (request, response, stay, from) => {
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
     const isPage = path === PAGE || path.startsWith(`${PAGE}/`);
     if (!isPage && path !== APPROVALS_PATH) return false;
     // Nobody waits for one that may never be there.
-    if (!routes || (board.hasNoPlace && !approvers)) {
+    if (!board || (board.hasNoPlace && !approvers)) {
       send(response, 404, { error: NO_BOARD });
-    } else if (path === APPROVALS_PATH) await routes.take(request, response);
-    else if (!approvers) {
+    } else if (path === APPROVALS_PATH) await takeQuestion(board, request, response, from);
+    else if (page) await page.take(request, response, stay);
+    else {
       send(response, 404, {
-        error: 'Nobody can answer here: start the server with --approvers FILE, lines NAME TOKEN',
+        error: `Nobody can answer here: start the server with ${WAYS}`,
       });
-    } else await routes.page(request, response, path.slice(PAGE.length), approvers);
+    }
     return true;
   };
 }
@@ -84,40 +116,44 @@ export function approvalRoutes(
 const NO_BOARD =
   'This server has no board of questions: start it with --nats URL --token-file FILE, and NATS with JetStream';
 
-class Routes {
+/** What people see and do. */
+class PageRoutes {
   readonly #signIn: SignIn;
   readonly #events: ApprovalEvents;
   readonly #answers = new BodyReader(MAX_ANSWER_BYTES, 64);
-  readonly #questions = new BodyReader(MAX_QUESTION_BYTES, 16);
 
   constructor(
     private readonly board: KvBoard,
+    private readonly approvers: Approvers,
     private readonly options: ApprovalRoutesOptions,
   ) {
-    this.#signIn = new SignIn(options);
-    this.#events = new ApprovalEvents(board);
+    this.#signIn = new SignIn(options, approvers);
+    this.#events = new ApprovalEvents(board, this.#signIn, approvers);
   }
 
-  /** A question of an agent. */
-  async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.method !== 'POST') return wrongMethod(response, 'POST');
-    const from = this.options.askerOf(request);
-    if (from === undefined)
-      return send(response, 401, { error: 'It is not known who asks: send a token' });
-    const body = await readJson(request, response, this.#questions, from);
-    if (body === undefined) return;
-    const header = (name: string) => headerOf(request, name);
-    const reply = await answerQuestion(this.board, { from, body, header });
-    write(response, reply.status, reply.body);
+  async take(request: IncomingMessage, response: ServerResponse, stay: Stay): Promise<void> {
+    try {
+      await this.#route(request, response, stay);
+    } catch (error) {
+      const isBug = !isOfNats(error);
+      const why = isBug && error instanceof Error ? error.stack : errorMessage(error);
+      this.options.onFault(`what somebody did at ${PAGE} failed: ${why}`);
+      if (response.headersSent) return void response.destroy();
+      const away = `NATS cannot be asked (${errorMessage(error)}): try again`;
+      send(response, isBug ? 500 : 503, {
+        error: isBug ? 'A fault of the server: see its log' : away,
+      });
+    }
   }
 
-  async page(
-    request: IncomingMessage,
-    response: ServerResponse,
-    path: string,
-    approvers: Approvers,
-  ): Promise<void> {
-    const { method } = request;
+  async #route(request: IncomingMessage, response: ServerResponse, stay: Stay): Promise<void> {
+    const { method, url = '' } = request;
+    const path = url.split('?', 1)[0]?.slice(PAGE.length) ?? '';
+    const { people } = this.approvers;
+    const { isTls, origin } = this.options;
+    // Without these it listens to this machine alone, which a page may have had its own name point to.
+    const refusal = isTls || origin !== undefined ? undefined : admitLocal(request, true);
+    if (refusal) return send(response, refusal.status, { error: refusal.error });
     if (path === '' || path === '/') {
       if (method !== 'GET' && method !== 'HEAD') return wrongMethod(response, 'GET');
       return write(response, 200, DOCUMENT.html, {
@@ -125,17 +161,21 @@ class Routes {
         'Content-Security-Policy': DOCUMENT.policy,
       });
     }
-    if (path === '/sign-in') return this.#signIn.begin(request, response, approvers);
-    const session = this.#signIn.find(request);
-    if (!session) return send(response, 401, { error: 'Sign in first, with your token' });
+    if (path === '/sign-in') return this.#signIn.begin(request, response);
+    if (people instanceof OidcPeople && path.startsWith('/oidc')) {
+      return this.#signIn.visit(request, response, path, people);
+    }
+    const session = await this.#signIn.find(request);
+    if (!session) return send(response, 401, { error: 'Sign in first', signIn: people.kind });
+    stay(session.id);
     if (path === '/session' || path === '/events') {
       if (method !== 'GET') return wrongMethod(response, 'GET');
-      if (path === '/events') return this.#events.open(response, session);
-      return send(response, 200, pageSession(session));
+      if (path === '/events') return this.#events.open(request, response, session);
+      return send(response, 200, this.#signIn.pageOf(session));
     }
-    const refusal = this.#signIn.whyForged(request, session);
-    if (refusal) return send(response, 403, { error: refusal });
-    if (path === '/sign-out') return this.#signIn.end(request, response, session);
+    const forged = this.#signIn.whyForged(request, session);
+    if (forged) return send(response, 403, { error: forged });
+    if (path === '/sign-out') return this.#signIn.end(response, session);
     return this.#answer(request, response, path.slice(1), session);
   }
 
@@ -143,45 +183,50 @@ class Routes {
     request: IncomingMessage,
     response: ServerResponse,
     key: string,
-    { name, shown }: ApproverSession,
+    session: ApproverSession,
   ): Promise<void> {
-    const body = await readSaid(request, response, this.#answers, name);
+    const body = await readSaid(request, response, this.#answers, session.id);
     if (!body) return;
     const [failure, answer] = said.validate(body);
-    const { revision, digest, decision, reason, remember } = failure ? {} : answer;
-    if (revision === undefined || digest === undefined || decision === undefined) {
+    const { revision, digest, shown, decision, reason, remember } = failure ? {} : answer;
+    if (!revision || digest === undefined || shown === undefined || !decision) {
       const what = failure?.message ?? 'it lacks a key; load the page anew';
       return send(response, 422, { error: `The answer cannot be read: ${what}` });
     }
-    const not = shown.whyNot(key, { revision, digest });
+    const not = whyNotShown(session, { key, revision, digest, shown }, this.board.now());
     if (not) return send(response, not.status, { error: not.error });
-    const approval: Approval & { by: string } = {
+    const given = {
       decision,
       ...(reason && { reason }),
       ...(remember && decision === 'allow' && { remember }),
-      by: name,
+      by: session.name,
     };
-    try {
-      const counted = await this.board.answer(key, revision, approval);
-      const { status, error } = replyTo(counted);
-      return send(response, status, error === undefined ? { decision } : { error });
-    } catch {
-      return send(response, 503, { error: 'The answer could not be stored: try again' });
+    const { secret: _ofCookie, ...person } = session;
+    const counted = await this.board.answer(key, revision, given, {
+      person,
+      objectTo: (question, who = person) => this.#whyNot(who, question, { digest, decision }),
+    });
+    if ('error' in counted) return send(response, counted.status, { error: counted.error });
+    return send(response, 200, { decision, state: counted.state });
+  }
+
+  /** Whether it is what was shown, and whether it is for this person to say. */
+  #whyNot(
+    person: Person,
+    question: OpenQuestion,
+    { digest, decision }: Pick<Said, 'digest' | 'decision'>,
+  ): Objection | undefined {
+    const { from, request } = question;
+    const { people, roles } = this.approvers;
+    if (viewOf(question).digest !== digest) return OTHER_QUESTION;
+    const may = roles ? roles.of(person, from, subjectOf(request)) : 'answer';
+    if (may !== 'answer' || !people.refresh(person)) {
+      return { status: 403, error: 'this is for somebody else to answer' };
     }
+    const isOwn = decision === 'allow' && roles?.isRunBy(person, from);
+    return isOwn ? { status: 403, error: 'you run this agent: somebody else has to' } : undefined;
   }
 }
-
-function replyTo(counted: Counted): { readonly status: number; readonly error?: string } {
-  if (counted.kind !== 'answered') return REPLIES[counted.kind];
-  return { status: 409, error: `already answered by ${show(counted.by)}` };
-}
-
-const REPLIES = {
-  counts: { status: 200 },
-  late: { status: 410, error: 'too late: its time is over, and the answer was no' },
-  withdrawn: { status: 410, error: 'the agent has taken its question back' },
-  unknown: { status: 404, error: 'there is no such question' },
-};
 
 const style = styleOf(ownStyle);
 

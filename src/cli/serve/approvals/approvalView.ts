@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { diffValues } from '../../../trace/diff.js';
 import { MARK, revealMarked } from '../../shared/reveal.js';
 import type { OpenQuestion } from './openQuestions.js';
@@ -21,8 +21,7 @@ const known = new WeakMap<OpenQuestion, ReturnType<typeof wholeOf>>();
 function wholeOf(question: OpenQuestion) {
   const { key, revision } = question;
   const whole = { key, revision, ...shownOf(question) };
-  const digest = createHash('sha256').update(JSON.stringify(whole)).digest('base64url');
-  return { ...whole, digest };
+  return { ...whole, digest: hash('sha256', JSON.stringify(whole), 'base64url') };
 }
 
 /** Why nobody could read a question, as the end of a sentence about it; `undefined` where somebody can. */
@@ -37,16 +36,24 @@ export function whyUnreadable(
   return `as a person is shown it, has more than ${MAX_ESCAPES} characters that nobody can see, or that look like others`;
 }
 
-function shownOf({ from, request }: Pick<OpenQuestion, 'from' | 'request'>) {
+function shownOf({
+  from,
+  request,
+  allowedBy,
+}: Pick<OpenQuestion, 'from' | 'request' | 'allowedBy'>) {
   const { event, hooks, toolName, callId, input, originalInput } = request;
   const { sessionId, workingDir, agent } = request;
   const diff = diffValues(toolName === undefined ? 'input' : 'tool_input', originalInput, input);
   return {
     from: show(from),
+    ...(allowedBy !== undefined && { allowedBy: show(allowedBy) }),
     event,
-    hooks: hooks.map(({ name, source, reason }) => ({
+    hooks: hooks.map(({ name, source, reason, policy, decidedBy = [] }) => ({
       name: show(name),
-      source: show(source),
+      source: show(
+        (policy === undefined ? source : `${source}, policy ${policy}`) +
+          decidedBy.map((each) => `, its hook ${JSON.stringify(each)}`).join(''),
+      ),
       ...(reason !== undefined && { reason: show(reason) }),
     })),
     ...(toolName !== undefined && { tool: show(toolName) }),

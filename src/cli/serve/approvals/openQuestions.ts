@@ -1,4 +1,4 @@
-import { LastMinute } from '../quota.js';
+import { LastMinute, MINUTE_MS, Quota } from '../../shared/http/quota.js';
 import type { KeptRequest } from './storedQuestion.js';
 
 /** A question that waits for a person. */
@@ -9,6 +9,8 @@ export interface OpenQuestion {
   /** Who asks, as his credentials say. */
   readonly from: string;
   readonly request: KeptRequest;
+  /** Who has allowed it, where a second person has to. */
+  readonly allowedBy?: string;
   /** A time of `performance.now()`. */
   readonly until: number;
 }
@@ -17,40 +19,22 @@ export interface OpenQuestion {
 const MAX_OPEN = 200;
 export const MAX_OPEN_OF_ONE = 20;
 
-/** Each leaves an entry for as long as the longest question may wait: nobody answers more in a minute. */
+/** Nobody answers more in a minute. Each is looked through once, and leaves an entry for some minutes. */
 const MAX_NEW_OF_ONE = 20;
 
-/** The questions that this server knows to be open. */
-export class OpenQuestions {
-  readonly #open = new Map<string, { readonly question: OpenQuestion; timer: NodeJS.Timeout }>();
+/** How often one who asks may ask the same again, or take it back, in a minute: five times what all its questions need. */
+const MAX_AGAIN_OF_ONE = 600;
+
+/** The questions that this server knows to be open, by key. */
+export class OpenQuestions extends Map<string, OpenQuestion> {
   /** Keys of those that are being put, and who asks. */
   readonly #reserved = new Map<string, string>();
   readonly #new = new LastMinute();
+  readonly #again = new Quota(Infinity, MAX_AGAIN_OF_ONE);
 
-  /**
-   * @param onLapse called with the key of a question whose time is over
-   * @param newInMinute of one who asks
-   */
-  constructor(
-    private readonly onLapse: (key: string) => void,
-    private readonly newInMinute = MAX_NEW_OF_ONE,
-  ) {}
-
-  list(): readonly OpenQuestion[] {
-    return [...this.#open.values()].map(({ question }) => question);
-  }
-
-  add(question: OpenQuestion): void {
-    const { key, until } = question;
-    clearTimeout(this.#open.get(key)?.timer);
-    // A little later, so that it is over by then.
-    const timer = setTimeout(() => this.onLapse(key), Math.max(0, until - performance.now()) + 5);
-    this.#open.set(key, { question, timer: timer.unref() });
-  }
-
-  remove(key: string): void {
-    clearTimeout(this.#open.get(key)?.timer);
-    this.#open.delete(key);
+  /** @param newInMinute of one who asks */
+  constructor(private readonly newInMinute = MAX_NEW_OF_ONE) {
+    super();
   }
 
   /**
@@ -59,19 +43,24 @@ export class OpenQuestions {
    * @returns gives it back; `undefined` where there is none
    */
   reserve(key: string, from: string): (() => void) | undefined {
-    if (!this.#open.has(key) && !this.#reserved.has(key)) {
-      const askers = this.list().map((question) => question.from);
+    if (!this.has(key)) {
+      // One that is just put is not looked through twice.
+      if (this.#reserved.has(key)) return undefined;
+      const askers = [...this.values()].map((question) => question.from);
       askers.push(...this.#reserved.values());
       const ofOne = askers.filter((each) => each === from).length;
       if (askers.length >= MAX_OPEN || ofOne >= MAX_OPEN_OF_ONE) return undefined;
       if (this.#new.count(from).times >= this.newInMinute) return undefined;
       this.#new.add(from);
-    }
+    } else if (!this.mayAgain(from)) return undefined;
     this.#reserved.set(key, from);
     return () => this.#reserved.delete(key);
   }
 
-  clear(): void {
-    for (const key of this.#open.keys()) this.remove(key);
+  /** For what is about a question that may be there: each asks something of NATS. */
+  mayAgain(from: string): boolean {
+    const may = this.#again.take(from);
+    if (may) setTimeout(() => this.#again.give(from), MINUTE_MS).unref();
+    return may;
   }
 }

@@ -1,11 +1,18 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MIN_READ_MS } from '../../../protocol/approval.js';
+import { errorMessage } from '../../../util/errorMessage.js';
 import { toOneLine } from '../../shared/terminal.js';
-import { LastMinute } from '../quota.js';
-import { BodyReader } from '../readBody.js';
-import { readSaid, send } from '../respond.js';
+import { LastMinute, Quota } from '../../shared/http/quota.js';
+import { BodyReader } from '../../shared/http/readBody.js';
+import { readSaid, send, wrongMethod } from '../../shared/http/respond.js';
 import { show } from './approvalView.js';
+import type { Objection } from './kvBoard.js';
+import { sealOf, type ApproverSession, type KvSessions } from './kvSessions.js';
+import { CALLBACK, type OidcPeople } from '../../shared/people/oidc.js';
+import type { People, Person } from '../../shared/people/people.js';
+import type { Roles } from '../../shared/people/roles.js';
+import { senderOf, type Sender } from '../../shared/people/senders.js';
 
 /** Where the page of questions is. */
 export const PAGE = '/approvals';
@@ -14,102 +21,175 @@ const MAX_SIGN_IN_BYTES = 4 * 1024;
 
 const CSRF_HEADER = 'hookstack-csrf';
 
-/** People who may answer. */
-export interface Approvers {
-  /** Whose token it is, in a time that says nothing of others. */
-  nameOf(token: string): string | undefined;
-}
-
 export interface SignInOptions {
   /** Whether the server speaks TLS. */
   readonly isTls: boolean;
   /** Where the page is, as browsers see it, where `Host` does not say so: `https://approvals.example`. */
   readonly origin?: string | undefined;
+  /** Where a request comes from. Default: from who has connected. */
+  readonly senderOf?: typeof senderOf;
   /** Gets a line for each sign-in, and each wrong token. */
   readonly log: (line: string) => void;
+  /** Gets a line for all else that did not let somebody in: as many as anybody sends. */
+  readonly onRefused: (line: string) => void;
 }
 
-/** Somebody who is signed in. */
-export interface ApproverSession {
-  readonly id: string;
-  /** Who it is, as the file of approvers says. */
-  readonly name: string;
-  /** A cross-site request cannot know it. */
-  readonly csrf: string;
-  /** What the pages of this session have shown. */
-  readonly shown: ShownQuestions;
-  /** Aborts at the end of the session. */
-  readonly over: AbortController;
+/** Who may answer. */
+export interface Approvers {
+  readonly sessions: KvSessions;
+  people: People;
+  /** Default: everybody may answer everything. */
+  roles?: Roles | undefined;
 }
 
-/** What a page has to know of its session. */
-export function pageSession({ name, csrf }: ApproverSession) {
-  return { name: show(name), csrf, readMs: MIN_READ_MS };
+/** Has others count from now on. Who was one of them, and is none any more, is signed out at all servers. */
+export function replaceApprovers(approvers: Approvers, now: Omit<Approvers, 'sessions'>): void {
+  const { people: before, sessions } = approvers;
+  const { people, roles } = now;
+  Object.assign(approvers, { people, roles });
+  const isOver = (who: Person) => before.refresh(who) !== undefined && !people.refresh(who);
+  // This server refuses them in any case.
+  sessions.endWhere(isOver).catch(() => undefined);
 }
 
-/** Lets people in who have a token, and knows which requests are theirs. */
+/** Lets people in, and knows which requests are theirs. */
 export class SignIn {
-  readonly #sessions = new ApproverSessions();
   readonly #failed = new LastMinute();
+  readonly #begun = new LastMinute();
+  readonly #visits = new Quota(MAX_VISITS);
   readonly #bodies = new BodyReader(MAX_SIGN_IN_BYTES, 256);
 
-  constructor(private readonly options: SignInOptions) {}
+  constructor(
+    private readonly options: SignInOptions,
+    private readonly approvers: Approvers,
+  ) {}
 
-  async begin(
-    request: IncomingMessage,
-    response: ServerResponse,
-    approvers: Approvers,
-  ): Promise<void> {
-    const refusal = this.#whyForeign(request);
-    if (refusal) return send(response, 403, { error: refusal });
-    const from = request.socket.remoteAddress ?? '';
-    if (this.#hasToWait(response, from)) return;
-    // Not with the room of answers: whoever sends this is not known yet.
-    const body = await readSaid(request, response, this.#bodies, from);
-    // Others of the same address may have tried meanwhile.
-    if (!body || this.#hasToWait(response, from)) return;
-    const token = body['token'];
-    // Whatever it was, it is a try.
-    const name = typeof token === 'string' && token !== '' ? approvers.nameOf(token) : undefined;
-    if (name === undefined) {
-      this.#failed.add(from);
-      this.options.log(`a wrong token was sent to ${PAGE} from ${toOneLine(from)}`);
-      return send(response, 401, { error: 'This token is not known' });
-    }
-    const session = this.#sessions.begin(name);
-    this.options.log(`${toOneLine(name)} has signed in to ${PAGE} from ${toOneLine(from)}`);
-    const cookie = this.#cookie(request, session.id, this.#sessions.lifetimeS);
-    return send(response, 200, pageSession(session), { 'Set-Cookie': cookie });
+  /** What a page has to know of its session. */
+  pageOf(session: ApproverSession) {
+    const csrf = sealOf(session, 'csrf');
+    const { kind } = this.approvers.people;
+    return { name: show(session.name), csrf, readMs: MIN_READ_MS, signIn: kind };
   }
 
-  #hasToWait(response: ServerResponse, from: string): boolean {
-    const own = this.#failed.count(from);
-    const all = this.#failed.count();
-    const isOwn = own.times >= MAX_FAILURES_OF_ONE;
-    if (!isOwn && all.times < MAX_FAILURES) return false;
-    const waitS = isOwn ? own.lessInS : all.lessInS;
-    const error = `Too many wrong tokens: try again in ${waitS} s`;
-    send(response, 429, { error }, { 'Retry-After': String(waitS) });
+  async begin(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const refusal = this.#whyForeign(request);
+    if (refusal) return send(response, 403, { error: refusal });
+    const sender = (this.options.senderOf ?? senderOf)(request);
+    if (this.#hasToWait(response, sender.network)) return;
+    // Not with the room of answers: whoever sends this is not known yet.
+    const body = await readSaid(request, response, this.#bodies, sender.network);
+    // Others of the same address may have tried meanwhile.
+    if (!body || this.#hasToWait(response, sender.network)) return;
+    const person = this.approvers.people.identify(request, body);
+    if (!person) return this.#refuse(response, sender);
+    const session = await this.#start(response, person, sender.address);
+    if (!session) return;
+    const own = { 'Set-Cookie': this.#sessionCookie(session.secret) };
+    return send(response, 200, this.pageOf(session), own);
+  }
+
+  /** Sends a browser to the provider, or takes it back from there. */
+  async visit(
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+    people: OidcPeople,
+  ): Promise<void> {
+    if (request.method !== 'GET') return wrongMethod(response, 'GET');
+    const { address, network } = (this.options.senderOf ?? senderOf)(request);
+    if (this.#hasToWait(response, network) || this.#hasToWait(response)) return;
+    if (!this.#visits.take(network)) {
+      return send(response, 503, { error: 'Too many sign in: try again' }, { 'Retry-After': '1' });
+    }
+    const seed = path === CALLBACK ? this.#valueOf(request, SEED) : '';
+    const go = (to: string, ...cookies: string[]) =>
+      response.writeHead(303, { ...GO, Location: to, 'Set-Cookie': cookies }).end();
+    try {
+      if (path !== CALLBACK) {
+        const begun = await people.begin();
+        return void go(begun.url, this.#cookie(SEED, begun.seed, SEED_S));
+      }
+      if (seed === undefined) throw new Error('it has not begun in this browser');
+      const query = (request.url ?? '').split('?').slice(1).join('?');
+      const person = await people.finish(query, seed);
+      const session = await this.#start(response, person, address);
+      if (session) go(PAGE, this.#sessionCookie(session.secret), this.#cookie(SEED, '', 0));
+    } catch (error) {
+      // The page of anybody can have a browser come without one, and the provider is not asked then.
+      if (seed !== undefined) this.#failed.add(network);
+      const { cause } = error as Error;
+      const why = [error, cause].filter(Boolean).map(errorMessage).join(': ');
+      this.options.onRefused(`somebody could not sign in to ${PAGE} from ${address}: ${why}`);
+      const back = 'The provider has not said who you are; the log of the server says why';
+      send(response, 401, { error: back }, { 'Set-Cookie': this.#cookie(SEED, '', 0) });
+    } finally {
+      this.#visits.give(network);
+    }
+  }
+
+  async #start(
+    response: ServerResponse,
+    person: Person,
+    from: string,
+  ): Promise<ApproverSession | undefined> {
+    const { sessions, roles } = this.approvers;
+    if (this.#begun.count(person.id).times >= MAX_BEGUN_OF_ONE) {
+      send(response, 429, { error: 'You have signed in too often: try again in a minute' });
+      return undefined;
+    }
+    this.#begun.add(person.id);
+    const { name, groups } = person;
+    const of = groups.length > 0 ? `the groups ${groups.join(', ')}` : 'no group';
+    const hasRole = roles?.knows(person) ?? true;
+    const role = hasRole ? '' : `, and has no role (--roles), in ${of}`;
+    this.options.log(toOneLine(`${name} has signed in to ${PAGE} from ${from}${role}`));
+    if (!hasRole) {
+      send(response, 403, { error: `${show(name)} has no role here: ask whoever runs the server` });
+      return undefined;
+    }
+    // The other groups would take room in what holds the sessions of all.
+    return sessions.start({ ...person, groups: roles?.groupsOf(person) ?? groups });
+  }
+
+  #refuse(response: ServerResponse, { address, network }: Sender): void {
+    const { kind } = this.approvers.people;
+    // Only who is wrong waits for what others do.
+    if (kind === 'token' && this.#hasToWait(response)) return;
+    if (kind === 'token') this.#failed.add(network);
+    const tell = kind === 'token' ? this.options.log : this.options.onRefused;
+    tell(`a wrong ${kind} was sent to ${PAGE} from ${address}`);
+    send(response, 401, { error: REFUSALS[kind] });
+  }
+
+  /** @param network default: all */
+  #hasToWait(response: ServerResponse, network?: string): boolean {
+    const { times, lessInS } = this.#failed.count(network);
+    const most = network === undefined ? MAX_FAILURES : MAX_FAILURES_OF_ONE;
+    if (network === '' || times < most) return false;
+    const error = `Too many sign-ins have failed: try again in ${lessInS} s`;
+    send(response, 429, { error }, { 'Retry-After': String(lessInS) });
     return true;
   }
 
-  find(request: IncomingMessage): ApproverSession | undefined {
-    return this.#sessions.find(this.#cookieOf(request));
+  /** Whose request it is; nobody's without a role. Rejects where NATS cannot be reached. */
+  async find(request: IncomingMessage): Promise<ApproverSession | undefined> {
+    const { sessions, people, roles } = this.approvers;
+    const session = await sessions.find(this.#valueOf(request, sessions.cookieName));
+    const now = session && people.refresh(session, request);
+    return now && (roles?.knows(now) ?? true) ? { ...now, secret: session.secret } : undefined;
   }
 
-  end(request: IncomingMessage, response: ServerResponse, { id }: ApproverSession): void {
-    this.#sessions.end(id);
-    send(response, 200, {}, { 'Set-Cookie': this.#cookie(request, '', 0) });
+  async end(response: ServerResponse, session: ApproverSession): Promise<void> {
+    await this.approvers.sessions.end(session);
+    send(response, 200, {}, { 'Set-Cookie': this.#sessionCookie('', 0) });
   }
 
   /** A page of somebody else sends neither the origin of this one, nor what only this one was told. */
-  whyForged(request: IncomingMessage, { csrf }: ApproverSession): string | undefined {
+  whyForged(request: IncomingMessage, session: ApproverSession): string | undefined {
     const sent = request.headers[CSRF_HEADER];
-    const isOwn = typeof sent === 'string' && isSameText(sent, csrf);
-    return (
-      this.#whyForeign(request) ??
-      (isOwn ? undefined : 'The request lacks what only this page knows')
-    );
+    const isOwn = typeof sent === 'string' && isSameText(sent, sealOf(session, 'csrf'));
+    const lacking = isOwn ? undefined : 'The request lacks what only this page knows';
+    return this.#whyForeign(request) ?? lacking;
   }
 
   #whyForeign(request: IncomingMessage): string | undefined {
@@ -119,67 +199,40 @@ export class SignIn {
     return origin === own ? undefined : 'The request comes from a page of another origin';
   }
 
-  /** Cookies are those of a host, whatever the port: two servers of one host must not end each other's sessions. */
-  #cookieName({ socket }: IncomingMessage): string {
-    return `hookstack_${socket.localPort ?? 0}`;
+  get #isSecure(): boolean {
+    return this.options.isTls || this.options.origin?.startsWith('https:') === true;
   }
 
-  #cookieOf(request: IncomingMessage): string | undefined {
-    const start = `${this.#cookieName(request)}=`;
-    const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim());
-    return pairs.find((pair) => pair.startsWith(start))?.slice(start.length);
+  #sessionCookie(secret: string, maxAgeS = this.approvers.sessions.lifetimeS): string {
+    return this.#cookie(this.approvers.sessions.cookieName, secret, maxAgeS);
   }
 
-  #cookie(request: IncomingMessage, value: string, maxAgeS: number): string {
-    const secure =
-      this.options.isTls || this.options.origin?.startsWith('https:') ? '; Secure' : '';
-    return `${this.#cookieName(request)}=${value}; Path=${PAGE}; HttpOnly; SameSite=Strict; Max-Age=${maxAgeS}${secure}`;
-  }
-}
-
-const LIFETIME_MS = 12 * 3_600_000;
-const MAX_SESSIONS = 1000;
-
-/** Who is signed in, in memory: a server that starts anew asks for the token again. */
-class ApproverSessions {
-  readonly #sessions = new Map<string, ApproverSession & { readonly until: number }>();
-
-  constructor(private readonly lifetimeMs = LIFETIME_MS) {}
-
-  get lifetimeS(): number {
-    return Math.floor(this.lifetimeMs / 1000);
+  /** Where there is TLS, a host beside this one can set no cookie of this name. */
+  #cookie(name: string, value: string, maxAgeS: number): string {
+    const [prefix, secure] = this.#isSecure ? [HOST, '; Secure'] : ['', ''];
+    // The seed has to come along when the provider sends the browser back.
+    const site = name === SEED ? 'Lax' : 'Strict';
+    return `${prefix}${name}=${value}; Path=/; HttpOnly; SameSite=${site}; Max-Age=${maxAgeS}${secure}`;
   }
 
-  begin(name: string): ApproverSession {
-    this.#removeOver();
-    const [oldest] = this.#sessions.keys();
-    if (this.#sessions.size >= MAX_SESSIONS && oldest !== undefined) this.end(oldest);
-    const id = randomBytes(32).toString('base64url');
-    const csrf = randomBytes(32).toString('base64url');
-    const until = performance.now() + this.lifetimeMs;
-    const shown = new ShownQuestions();
-    const session = { id, name, csrf, shown, over: new AbortController(), until };
-    this.#sessions.set(id, session);
-    return session;
-  }
-
-  find(id: string | undefined): ApproverSession | undefined {
-    const session = id === undefined ? undefined : this.#sessions.get(id);
-    if (!session || session.until > performance.now()) return session;
-    this.end(session.id);
-    return undefined;
-  }
-
-  end(id: string): void {
-    this.#sessions.get(id)?.over.abort();
-    this.#sessions.delete(id);
-  }
-
-  #removeOver(): void {
-    const now = performance.now();
-    for (const { id, until } of this.#sessions.values()) if (until <= now) this.end(id);
+  #valueOf({ headers }: IncomingMessage, name: string): string | undefined {
+    const begin = `${this.#isSecure ? HOST : ''}${name}=`;
+    const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
+    return pairs.find((pair) => pair.startsWith(begin))?.slice(begin.length);
   }
 }
+
+const HOST = '__Host-';
+const SEED = 'hookstack_oidc';
+/** Time to sign in at the provider. */
+const SEED_S = 600;
+const GO = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' };
+
+const REFUSALS = {
+  token: 'This token is not known',
+  proxy: 'The proxy has not said who you are',
+  oidc: 'Sign in at the provider',
+};
 
 /** Whether two texts are the same, in a time that says nothing of where they differ. */
 function isSameText(a: string, b: string): boolean {
@@ -187,51 +240,49 @@ function isSameText(a: string, b: string): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** Wrong tokens in a minute. */
+/** Of those who wait for the provider. */
+const MAX_VISITS = 64;
+/** Wrong tokens, and what else has failed, in a minute. */
 const MAX_FAILURES_OF_ONE = 5;
-/** So many that nobody guesses a token with them, and that somebody with ten machines keeps nobody else out. */
+/** So many that somebody with ten machines keeps nobody from an OpenID provider. More wrong tokens are not logged. */
 const MAX_FAILURES = 1000;
+/** So few that in 12 hours nobody fills what holds the sessions of all. */
+const MAX_BEGUN_OF_ONE = 10;
 
-/** A question as a page was told it: its entry, and everything that stood there. */
+/** A question as a page was told it: its entry, everything that stood there, and when, for the page to say again. */
 export interface ShownAs {
   readonly revision: number;
   readonly digest: string;
+  /** Ms since 1970 by the clock of NATS, and a seal: any server sees that it was told to this session. */
+  readonly shown: string;
 }
 
-/** Why an answer does not count. */
-interface NotShown {
-  readonly status: number;
-  readonly error: string;
+/** Where an answer was given to something else than what is asked now. */
+export const OTHER_QUESTION: Objection = {
+  status: 409,
+  error: 'it is not the question that your page has shown',
+};
+
+type Told = Omit<ShownAs, 'shown'> & { readonly key: string };
+
+/** Says that a page has been told a question. */
+export function shownAt(
+  session: ApproverSession,
+  { key, revision, digest }: Told,
+  now: number,
+): string {
+  const at = Math.round(now);
+  return `${at}.${sealOf(session, JSON.stringify(['shown', key, revision, digest, at]))}`;
 }
 
-/** More than can be open: who answers too late still hears who was first. */
-const MAX_SHOWN = 1000;
-
-/** What the pages of one person were told, and since when: a yes counts for that, and for nothing else. */
-export class ShownQuestions {
-  readonly #shown = new Map<string, ShownAs & { readonly since: number }>();
-
-  /** @param now a clock in ms */
-  constructor(private readonly now = () => performance.now()) {}
-
-  /** A page has been told it. Another page, or the same after a lost connection, changes nothing. */
-  add(key: string, { revision, digest }: ShownAs): void {
-    const known = this.#shown.get(key);
-    if (known?.revision === revision && known.digest === digest) return;
-    this.#shown.delete(key);
-    this.#shown.set(key, { revision, digest, since: this.now() });
-    const [oldest] = this.#shown.keys();
-    if (this.#shown.size > MAX_SHOWN && oldest !== undefined) this.#shown.delete(oldest);
-  }
-
-  /** Whether it may count is for the page to say as well, which knows when it was in sight, and where. */
-  whyNot(key: string, { revision, digest }: ShownAs): NotShown | undefined {
-    const known = this.#shown.get(key);
-    if (!known) return { status: 404, error: 'no page of yours has shown this question' };
-    if (known.revision !== revision || known.digest !== digest) {
-      return { status: 409, error: 'it is not the question that your page has shown' };
-    }
-    if (this.now() - known.since >= MIN_READ_MS) return undefined;
-    return { status: 425, error: 'it came too soon after the question: read it, and answer again' };
-  }
+/** Why an answer to a question does not count. It may still be no, where the page knows that it was not in sight. */
+export function whyNotShown(
+  session: ApproverSession,
+  told: Told & ShownAs,
+  now: number,
+): Objection | undefined {
+  const at = Number(told.shown.split('.', 1)[0]);
+  if (!isSameText(told.shown, shownAt(session, told, at))) return OTHER_QUESTION;
+  if (now - at >= MIN_READ_MS) return undefined;
+  return { status: 425, error: 'it came too soon after the question: read it, and answer again' };
 }

@@ -13,7 +13,10 @@ const byId = (id) => document.getElementById(id);
 const shown = new Map();
 /** Of those, what a new connection has not told again yet. */
 const untold = new Set();
+/** Answers that their agent has not taken yet, by key: what tells of them. */
+const waiting = new Map();
 let session;
+let hasTriedProxy = false;
 let source;
 let cards = 0;
 let isLooking = false;
@@ -33,11 +36,13 @@ async function begin() {
 /** Goes on with a session that there is; asks for a token where there is none. */
 async function resume() {
   const response = await fetch('/approvals/session').catch(() => undefined);
-  if (!response) {
+  if (response?.ok) open(await response.json());
+  else if (response?.status === 401) close((await response.json()).signIn);
+  else {
+    byId('board').hidden = false;
     say('The server cannot be reached. It is tried again.');
     setTimeout(() => void resume(), 3000);
-  } else if (response.ok) open(await response.json());
-  else close();
+  }
 }
 
 async function signIn(event) {
@@ -53,16 +58,28 @@ async function signIn(event) {
   }
 }
 
+/** A proxy has asked who it is. */
+async function signInByProxy() {
+  if (hasTriedProxy) return;
+  hasTriedProxy = true;
+  const { ok, body } = await post('/approvals/sign-in', {});
+  if (ok) open(body);
+  else byId('who').replaceChildren(...marked(body.error));
+}
+
 async function signOut() {
   await post('/approvals/sign-out', {});
-  close();
+  // Who is known to a proxy is not signed in again at once.
+  hasTriedProxy = true;
+  close(session.signIn);
 }
 
 function open(begun) {
   session = begun;
+  hasTriedProxy = false;
   byId('who').replaceChildren('signed in as ', ...marked(session.name));
   for (const id of ['board', 'sign-out']) byId(id).hidden = false;
-  byId('sign-in').hidden = true;
+  for (const id of ['sign-in', 'provider']) byId(id).hidden = true;
   say('Connecting …');
   source?.close();
   source = new EventSource('/approvals/events');
@@ -82,18 +99,22 @@ function open(begun) {
   });
 }
 
-function close() {
+/** @param way how to sign in, where that is known */
+function close(way) {
   session = undefined;
   source?.close();
   shown.clear();
   untold.clear();
+  waiting.clear();
   for (const id of ['questions', 'over']) byId(id).replaceChildren();
   clear();
   byId('over-head').hidden = true;
   byId('who').textContent = '';
   for (const id of ['board', 'sign-out']) byId(id).hidden = true;
-  byId('sign-in').hidden = false;
-  byId('token').focus();
+  byId('sign-in').hidden = way !== 'token';
+  byId('provider').hidden = way !== 'oidc';
+  if (way === 'token') byId('token').focus();
+  if (way === 'proxy') void signInByProxy();
 }
 
 async function post(path, body) {
@@ -128,7 +149,7 @@ function add(question) {
   untold.delete(key);
   if (shown.get(key)?.digest === digest) return;
   // Another one in its place would be answered for it.
-  end({ key });
+  end({ key, state: 'changed' });
   const left = element('span', { class: 'left' });
   const title = element('h2', { id: `title-${(cards += 1)}` });
   title.append(...marked(question.from), ' · ', ...marked(question.tool ?? question.event));
@@ -140,7 +161,10 @@ function add(question) {
   const head = element('div', { class: 'head' });
   head.append(title, left);
   const form = answers(question, title);
-  card.append(head, facts(question), ...what(question), form);
+  const { allowedBy, may } = question;
+  card.append(head, facts(question), ...what(question));
+  if (allowedBy) card.append(textOf('p', `Allowed by ${allowedBy}: a second person has to.`));
+  card.append(may === 'answer' ? form : element('p', {}, 'You may look on, and not answer.'));
   const item = element('li');
   item.append(card);
   // Behind all others: nothing moves that somebody may be pointing at.
@@ -188,7 +212,7 @@ function what({ input, diff }) {
   return [...parts, element('h3', {}, 'Changed by hooks'), block];
 }
 
-function answers({ key, revision, digest, tool, from }, title) {
+function answers({ key, revision, digest, shown: told, tool, from }, title) {
   const form = element('form', { class: 'answer' });
   const id = `reason-${cards}`;
   const reason = element('input', { id, class: 'reason', maxlength: '2000', autocomplete: 'off' });
@@ -198,7 +222,7 @@ function answers({ key, revision, digest, tool, from }, title) {
     remember,
     ' do not ask again in this session: same hooks, tool, arguments, directory and agent',
   );
-  const told = element('p', { class: 'told', role: 'alert' });
+  const said = element('p', { class: 'told', role: 'alert' });
   const buttons = ['allow', 'deny'].map((decision) => {
     const text = decision === 'allow' ? 'Allow' : 'Deny';
     const button = element(
@@ -211,32 +235,39 @@ function answers({ key, revision, digest, tool, from }, title) {
   });
   // Enter in the field must not decide.
   form.addEventListener('submit', (event) => event.preventDefault());
-  form.append(element('label', { for: id }, 'Reason'), reason, ...buttons, keep, told);
+  form.append(element('label', { for: id }, 'Reason'), reason, ...buttons, keep, said);
   return form;
 
   async function send(decision, event) {
     if (!isInSight(key, event)) {
-      told.textContent = TOO_SOON;
+      said.textContent = TOO_SOON;
       return;
     }
     for (const button of buttons) button.disabled = true;
-    told.textContent = '';
+    said.textContent = '';
     const { ok, status, body } = await post(`/approvals/${key}`, {
       revision,
       digest,
+      shown: told,
       decision,
       ...(reason.value !== '' && { reason: reason.value }),
       ...(decision === 'allow' && remember.checked && { remember: 'session' }),
     });
-    if (ok) return end({ key, state: 'answered', by: session.name, decision });
+    const { state } = body;
+    if (ok && state === 'first') said.textContent = 'Allowed by you: a second person has to.';
+    else if (ok) return end({ key, state: STATES[state], by: session.name, decision });
+    if (ok) return;
     const isOver = [404, 409, 410].includes(status);
     if (isOver)
       return note(key, `${from} · ${tool ?? ''}: your answer did not count, ${body.error}`);
-    told.replaceChildren(...marked(body.error));
+    said.replaceChildren(...marked(body.error));
     for (const button of buttons) button.disabled = false;
-    if (status === 401) close();
+    if (status === 401) await resume();
   }
 }
+
+/** What a server says of an answer, as it says it to all pages. */
+const STATES = { given: 'answered', counts: 'taken' };
 
 const TOO_SOON =
   'Nothing was sent: the question has only just come here. Read it, and answer again.';
@@ -278,24 +309,41 @@ function notePlaces() {
 }
 
 function end({ key, state, by, decision }) {
-  const known = shown.get(key);
+  const verdict = `${decision === 'allow' ? 'allowed' : 'denied'} by ${by}`;
+  const how = {
+    answered: `${verdict}: waiting for the agent, which has not taken it yet`,
+    taken: `${verdict}: it counts, the agent has it`,
+    expired: 'nobody has answered in time',
+    withdrawn: by ? `${verdict}: it does not count, the agent is gone` : 'taken back',
+    changed: 'somebody has allowed it: see below',
+  };
+  const known = shown.get(key) ?? waiting.get(key);
   if (!known) return;
-  const said = `${decision === 'allow' ? 'allowed' : 'denied'} by ${by}`;
-  const how = { answered: said, expired: 'nobody has answered in time', withdrawn: 'taken back' };
-  note(key, `${known.what}: ${how[state] ?? 'gone'}`);
+  waiting.delete(key);
+  const texts = note(key, `${known.what}: ${how[state] ?? 'gone'}`, known.texts);
+  if (state === 'answered') waiting.set(key, { what: known.what, texts });
 }
 
-/** What was open is over. */
-function note(key, text) {
+/**
+ * What was open is over.
+ *
+ * @param texts where it has been told before
+ */
+function note(key, text, texts = []) {
   const known = shown.get(key);
   shown.delete(key);
   untold.delete(key);
-  if (known) bury(known, text);
+  for (const each of texts) each.replaceChildren(...marked(text));
+  if (texts.length > 0) return texts;
+  const dead = known ? [bury(known, text)] : [];
   byId('over-head').hidden = false;
-  const time = new Date().toLocaleTimeString();
-  byId('over').prepend(textOf('li', `${time} ${text}`));
+  const line = element('li');
+  const said = textOf('span', text);
+  line.append(`${new Date().toLocaleTimeString()} `, said);
+  byId('over').prepend(line);
   while (byId('over').childElementCount > MAX_OVER) byId('over').lastElementChild.remove();
   count();
+  return [said, ...dead];
 }
 
 /** A card keeps its place, without anything to click: no other one comes under the pointer. */
@@ -304,10 +352,12 @@ function bury({ item, card, head, left }, text) {
   lastOver = performance.now();
   item.style.height = `${item.getBoundingClientRect().height}px`;
   left.replaceChildren('over');
-  card.replaceChildren(head, textOf('p', text));
+  const told = textOf('p', text);
+  card.replaceChildren(head, told);
   card.className = 'dead';
   if (hadFocus) card.focus({ preventScroll: true });
   byId('clear').disabled = false;
+  return told;
 }
 
 /** Takes away what is over. All others move then, and count as new for a moment. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { LastMinute, Quota } from '../../../src/cli/serve/quota.js';
+import { LastMinute, networkOf, Quota } from '../../../src/cli/shared/http/quota.js';
 
 describe('a quota', () => {
   it('is for all, of which one gets a part', () => {
@@ -43,5 +43,22 @@ describe('the last minute', () => {
     expect(minute.count('one')).toEqual({ times: 1, lessInS: 20 });
     vi.advanceTimersByTime(20_000);
     expect(minute.count().times).toBe(0);
+  });
+});
+
+describe('what one machine may have', () => {
+  it.each([
+    ['127.0.0.1', '127.0.0.1'],
+    ['::ffff:192.0.2.1', '::ffff:192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+    ['2001:db8:1:2::', '2001:db8:1:2'],
+    ['2001:db8::1', '2001:db8:0:0'],
+    ['2001:db8:0:2:0:1::', '2001:db8:0:2'],
+    ['2001::4:5:6:7:8', '2001:0:0:4'],
+    ['::1', ':0:0:0'],
+    ['fe80::1%eth0', 'fe80:0:0:0'],
+    ['', ''],
+  ])('is of %j the network %j', (address, network) => {
+    expect(networkOf(address)).toBe(network);
   });
 });

@@ -26,8 +26,7 @@ export class BodyReader {
     atATime: number,
     private readonly option?: string,
   ) {
-    const all = atATime * maxBytes;
-    this.#held = new Quota(all, all / 2);
+    this.#held = new Quota(atATime * maxBytes);
   }
 
   /** @param from who sends it, where that is known */
@@ -37,14 +36,15 @@ export class BodyReader {
     const chunks: Buffer[] = [];
     let [size, held] = [0, 0];
     return new Promise((resolve) => {
+      let isOver = false;
       const end = (result: Body) => {
+        isOver = true;
         this.#held.give(from, held);
-        held = 0;
         chunks.length = 0;
-        request.off('data', take);
         resolve(result);
       };
       const take = (chunk: Buffer) => {
+        if (isOver) return;
         size += chunk.length;
         chunks.push(chunk);
         if (size > this.maxBytes) end(this.#tooLarge());
@@ -52,9 +52,8 @@ export class BodyReader {
         else end(NO_ROOM);
       };
       request.on('data', take);
-      request.once('end', () => end(textOf(chunks)));
-      // Also after the end, where it has no effect any more.
-      request.once('close', () => end('broken'));
+      request.on('end', () => isOver || end(textOf(chunks)));
+      request.on('close', () => isOver || end('broken'));
     });
   }
 

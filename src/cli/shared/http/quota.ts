@@ -1,3 +1,14 @@
+import { isIPv6 } from 'node:net';
+
+/** What to count somebody by: of IPv6 the network of 64 bits, as one machine has all of its addresses. */
+export function networkOf(address: string): string {
+  // One with dots is of IPv4.
+  if (!isIPv6(address) || address.includes('.')) return address;
+  const [before = [], after = []] = address.split('::').map((part) => part.split(':'));
+  const zeros = Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0');
+  return [...before, ...zeros, ...after].slice(0, 4).join(':');
+}
+
 /** A limited amount, of which one who asks gets a part, so that others are answered whatever it does. */
 export class Quota {
   #taken = 0;
@@ -5,11 +16,11 @@ export class Quota {
 
   /**
    * @param all together
-   * @param ofOne of what all may take
+   * @param ofOne of what all may take; default half
    */
   constructor(
     private readonly all: number,
-    private readonly ofOne = all,
+    private readonly ofOne = Math.max(1, Math.floor(all / 2)),
   ) {}
 
   get taken(): number {
@@ -43,7 +54,7 @@ export class Quota {
   }
 }
 
-const MINUTE_MS = 60_000;
+export const MINUTE_MS = 60_000;
 
 /** What somebody did within the last minute. */
 export class LastMinute {

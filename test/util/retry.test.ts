@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { every, retry } from '../../src/fleet/retry.js';
+import { every, retry } from '../../src/util/retry.js';
 
 function hopeless(): never {
   throw new Error('hopeless');
