@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import type { HookEnvironmentPolicy } from '../run/hookEnvironment.js';
 import { toSpanRecord, type SpanRecord } from '../trace/record.js';
-import { listenToSpans, type Span } from '../trace/span.js';
+import { listenToSpans, newSpanId, type Span } from '../trace/span.js';
 import { errorMessage } from '../util/errorMessage.js';
 import { orUndefined } from '../util/paths.js';
 import { RecordLink, type LinkOptions } from './recordLink.js';
@@ -230,7 +229,7 @@ export class SpanSender {
     const missing = this.#lost;
     this.#lost = 0;
     this.#add({
-      id: randomBytes(8).toString('hex'),
+      id: newSpanId(),
       parent: null,
       kind: 'session',
       name: 'missing spans',

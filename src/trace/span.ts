@@ -172,8 +172,8 @@ function newTrace(): string {
   return randomUUID().replaceAll('-', '');
 }
 
-/** Of the digits of a UUID, which Node draws many at a time, those that are all random. */
-function newSpanId(): string {
+/** 16 hexadecimal digits: of those of a UUID, which Node draws many at a time, the ones that are all random. */
+export function newSpanId(): string {
   const uuid = randomUUID();
   return uuid.slice(0, 8) + uuid.slice(-8);
 }
